@@ -1,0 +1,1 @@
+"""One folder per wire; each fulfils the contract in `adapters.base`."""

@@ -1,0 +1,1 @@
+"""The appliance: settings, event domain, links, admin, command line."""

@@ -1,0 +1,1 @@
+"""PySpark jobs on captured traffic; imports `mappings` only."""
