@@ -28,7 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mappings.errors import IsthmusError
 from mappings.model import Message, StructuredEvent
@@ -112,7 +112,7 @@ of the sends. Done-callbacks may run on a thread of the adapter and must not blo
 class Source(ABC):
     """Takes deliveries from one channel of one peer."""
 
-    capabilities: ClassVar[Capabilities]
+    capabilities: Capabilities
 
     @abstractmethod
     def connect(self) -> None:
@@ -155,7 +155,7 @@ class Source(ABC):
 class Sink(ABC):
     """Sends to one channel of one peer."""
 
-    capabilities: ClassVar[Capabilities]
+    capabilities: Capabilities
 
     @abstractmethod
     def connect(self) -> None:

@@ -1,0 +1,1 @@
+"""CORBA Notification Service channels, through omniORBpy."""

@@ -1,0 +1,40 @@
+"""What the configuration models of all wires share.
+
+Each wire keeps the models of its own `endpoints:` and `channels:` entries in its `settings.py`, which imports no wire library, so
+that `isthmus lint` needs none.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class StrictModel(BaseModel):
+    """Unknown keys are findings; text is never taken for a number, nor a number for text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+
+class BackOff(StrictModel):
+    """Pauses between attempts to connect: doubled each time up to the longest, each shortened by chance by up to a half."""
+
+    first_ms: int = Field(default=250, ge=1, description="Pause after the first failure.")
+    longest_ms: int = Field(default=30_000, ge=1, description="No pause is longer than this.")
+
+
+class EndpointBase(StrictModel):
+    """What every endpoint has, whatever its wire."""
+
+    back_off: BackOff = BackOff()
+
+
+class ChannelBase(StrictModel):
+    """What every channel has, whatever its wire."""
+
+    endpoint: str = Field(description="Id of the endpoint that this channel belongs to.")
+
+
+Profile = Literal["borland", "strict", "mq"]
+"""How property names are spelt (RULES.md 5.3)."""
