@@ -1,0 +1,37 @@
+"""Which commands there are, and where each one lives: read without importing any of them.
+
+A command is a plain function with typer annotations. Only the one that was asked for is imported, so that `isthmus translate`
+pays for neither pydantic nor a wire library, and a command that cannot be imported breaks nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+
+class Entry(NamedTuple):
+    target: str  # module:function
+    summary: str  # the line of `isthmus --help`
+
+
+COMMANDS: Final[dict[str, Entry]] = {
+    "init": Entry("gateway.cli.init:init", "Write an annotated configuration to start from."),
+    "lint": Entry("gateway.cli.lint:lint", "Check configurations, offline; every finding at once."),
+    "test": Entry("gateway.cli.test_:test", "Run the tests that a configuration holds for its links."),
+    "schema": Entry("gateway.cli.schema:schema", "Print the JSON Schema of the configuration."),
+    "graph": Entry("gateway.cli.graph:graph", "Draw channels and links as Mermaid or DOT text."),
+    "run": Entry("gateway.cli.run:run", "Start the gateway."),
+    "demo": Entry("gateway.cli.demo:demo", "Start a gateway with its own channel, broker and traffic."),
+    "translate": Entry("gateway.cli.translate:translate", "Translate events to messages, or back, as JSON Lines."),
+    "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
+    "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
+}
+
+
+def load(entry: Entry) -> Callable[..., Any]:
+    """Import the function of a command; ImportError where its module, or something that it needs, is not installed."""
+    module, _, function = entry.target.partition(":")
+    loaded: Callable[..., Any] = getattr(import_module(module), function)
+    return loaded
