@@ -168,9 +168,7 @@ def test_a_dying_peer_means_reconnect_and_nothing_unacknowledged_is_lost(wire: W
         assert [wire.number(d.payload) for d in first] == [1]
         wire.stop_peer()
         with pytest.raises(ReconnectError):
-            deadline = time.monotonic() + 60.0
-            while time.monotonic() < deadline:
-                source.receive(1, 0.5)
+            _receive_until_it_fails(source)
         source.close()
         with pytest.raises(ReconnectError):
             source.connect()
@@ -185,6 +183,12 @@ def test_a_dying_peer_means_reconnect_and_nothing_unacknowledged_is_lost(wire: W
         assert numbers == [1, 2]
     finally:
         source.close()
+
+
+def _receive_until_it_fails(source: Source) -> None:
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline:
+        source.receive(1, 0.5)
 
 
 def test_no_thread_stays_behind(wire: Wire) -> None:

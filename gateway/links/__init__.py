@@ -1,0 +1,1 @@
+"""Links: the directed edges of the event domain. Start reading at `link.py`."""

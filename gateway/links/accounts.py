@@ -1,0 +1,55 @@
+"""The accounts of a link: every event that came in is in exactly one place.
+
+    received = delivered + filtered + expired + duplicate + dead-lettered + pending
+
+Each movement changes two columns at once, under one lock, so that the sum holds in every snapshot.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Literal, NamedTuple
+
+Outcome = Literal["delivered", "filtered", "expired", "duplicate", "dead_lettered"]
+
+
+class Balance(NamedTuple):
+    """A consistent snapshot."""
+
+    received: int = 0
+    delivered: int = 0
+    filtered: int = 0
+    expired: int = 0
+    duplicate: int = 0
+    dead_lettered: int = 0
+    pending: int = 0
+
+    @property
+    def holds(self) -> bool:
+        return self.received == sum(self[1:])
+
+
+class Accounts:
+    """Counts; the link's thread writes, anybody reads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._received = 0
+        self._pending = 0
+        self._settled: dict[Outcome, int] = {
+            "delivered": 0, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0,
+        }  # fmt: skip
+
+    def received(self, count: int) -> None:
+        with self._lock:
+            self._received += count
+            self._pending += count
+
+    def settled(self, outcome: Outcome, count: int = 1) -> None:
+        with self._lock:
+            self._settled[outcome] += count
+            self._pending -= count
+
+    def balance(self) -> Balance:
+        with self._lock:
+            return Balance(received=self._received, pending=self._pending, **self._settled)

@@ -1,0 +1,72 @@
+"""Where events go that can never pass: a file of JSON lines, one event a line, on disk before the source is acknowledged.
+
+A line holds what is needed to see why and to send it again: the event in its JSON form (FORMS.md), the original bytes where the
+wire has them, the error with its code and place, and the times.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from adapters.base import Delivery, Payload
+from mappings.errors import IsthmusError, MappingError
+from mappings.forms.events import event_to_json
+from mappings.forms.messages import message_to_json
+from mappings.model import Message
+
+
+class DeadLetterFile:
+    """Appends to one file, which is made at the first dead letter."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def put(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
+        line = json.dumps(dead_letter_to_json(link, delivery, error), ensure_ascii=False) + "\n"
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o640)
+        try:
+            whole = os.fstat(descriptor).st_size
+            try:
+                _write_all(descriptor, line.encode("utf-8", "surrogatepass"))
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, whole)  # a full disk must not leave half a line before the next try
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def dead_letter_to_json(link: str, delivery: Delivery, error: IsthmusError) -> dict[str, Any]:
+    return {
+        "link": link,
+        "id": delivery.id,
+        "received_at": delivery.received_at,
+        "dead_lettered_at": time.time(),
+        "error": error.to_json(),
+        "payload": _payload_to_json(delivery.payload),
+        "original": base64.b64encode(delivery.original).decode("ascii") if delivery.original is not None else None,
+    }
+
+
+def _payload_to_json(payload: Payload | None) -> dict[str, Any] | None:
+    if payload is None:
+        return None
+    try:
+        return (
+            {"message": message_to_json(payload)} if isinstance(payload, Message) else {"event": event_to_json(payload)}
+        )
+    except MappingError as unreadable:
+        # A value that does not fit its own type is what brought it here; keep what Python shows of it.
+        return {"repr": repr(payload), "error": unreadable.to_json()}
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,363 @@
+"""A link: takes deliveries from a source, translates them, sends them to a sink, and settles each when the far side confirmed.
+
+One thread owns everything in here: the source, the sink, the flights. Others may only ask (`status`) and tell it to stop.
+
+    receive ─▶ step (admit, translate, route) ─▶ flight ─▶ sink.send ─▶ confirmation ─▶ source.acknowledge
+                    │ filtered, expired: acknowledged at once          │
+                    └ cannot pass: dead letter, then acknowledged ◀────┘ refused
+
+- **Order** is kept: flights are sent, and sent again after a lost connection, in the order of their deliveries.
+- **Back-pressure**: at most `window` events are in flight. When the sink is down or slow nothing more is taken from the source.
+- **Nothing is lost**: a source is acknowledged after the sink has confirmed, or after the dead letter is on disk.
+- **Accounts**: `received = delivered + filtered + expired + duplicate + dead-lettered + pending` at every moment.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from adapters.base import (
+    Confirmation,
+    DeadLetterError,
+    Delivery,
+    Outgoing,
+    ReconnectError,
+    Refusal,
+    RetryLaterError,
+    Sink,
+    Source,
+    StopError,
+)
+from adapters.settings_base import BackOff
+from gateway.links.accounts import Accounts, Balance
+from gateway.links.back_off import Pauses
+from gateway.links.connection import Connection
+from gateway.links.dead_letters import DeadLetters
+from gateway.links.observer import LinkObserver, State
+from gateway.links.step import FILTERED, Step
+from mappings.errors import Expired, IsthmusError, MappingError
+
+IDLE_SECS = 0.5  # how long one wait lasts when nothing happens; stop() and confirmations end it early
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much a link takes on at once, and how patient it is."""
+
+    window: int = 1000  # events in flight at the most
+    batch: int = 100  # events in one send at the most
+    drain_secs: float = 10.0  # how long a stopping link waits for confirmations
+    source_back_off: BackOff = field(default_factory=BackOff)
+    sink_back_off: BackOff = field(default_factory=BackOff)
+    retry: BackOff = field(default_factory=BackOff)  # pauses after "retry later", and while dead letters cannot be kept
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStatus:
+    """What an operator sees of a link."""
+
+    id: str
+    state: State
+    source: State
+    source_error: IsthmusError | None
+    sink: State
+    sink_error: IsthmusError | None
+    error: IsthmusError | None  # why it stopped
+    balance: Balance
+    oldest_pending_secs: float | None
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """A batch on its way; without a confirmation it waits to be sent (again)."""
+
+    deliveries: list[Delivery]
+    batch: list[Outgoing]
+    confirmation: Confirmation | None = None
+
+
+class Link:
+    def __init__(
+        self,
+        id_: str,
+        source: Source,
+        sink: Sink,
+        step: Step,
+        dead_letters: DeadLetters,
+        observer: LinkObserver,
+        pace: Pace | None = None,
+    ) -> None:
+        self.id = id_
+        self._pace = pace or Pace()
+        self._source = source
+        self._sink = sink
+        self._step = step
+        self._dead_letters = dead_letters
+        self._observer = observer
+        self._source_end = Connection(id_, "source", source, self._pace.source_back_off, observer)
+        self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
+        self._accounts = Accounts()
+        self._flights: deque[_Flight] = deque()
+        self._in_flight = 0
+        self._retry = Pauses(self._pace.retry)
+        self._retry_at = 0.0
+        self._stopping = threading.Event()
+        self._news = threading.Event()  # a confirmation is done, or somebody wants us to stop
+        self._receiving = False  # True while receive() may be blocked, and a wake() is worth its cost
+        self._state: State = "down"
+        self._error: IsthmusError | None = None
+        self._thread = threading.Thread(target=self._run, name=f"link-{id_}", daemon=True)
+
+    # For others
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take nothing more, wait for what is in flight up to `drain_secs`, disconnect. Returns at once; see `join`."""
+        self._stopping.set()
+        self._news.set()
+        self._source.wake()
+
+    def join(self, timeout_secs: float | None = None) -> bool:
+        """True when the link has ended."""
+        self._thread.join(timeout_secs)
+        return not self._thread.is_alive()
+
+    def balance(self) -> Balance:
+        return self._accounts.balance()
+
+    def status(self) -> LinkStatus:
+        return LinkStatus(
+            id=self.id,
+            state=self._state if self._state != "ready" or self._both_ready else "down",
+            source=self._source_end.state,
+            source_error=self._source_end.error,
+            sink=self._sink_end.state,
+            sink_error=self._sink_end.error,
+            error=self._error,
+            balance=self.balance(),
+            oldest_pending_secs=self._oldest_pending_secs(),
+        )
+
+    # The link's own thread
+
+    def _run(self) -> None:
+        try:
+            self._enter("ready")
+            while not self._stopping.is_set():
+                self._turn()
+            self._drain()
+        except StopError as error:
+            self._error = error
+        except Exception as bug:  # noqa: BLE001 - a fault of ours must stop this link alone, and be seen
+            self._error = StopError("LNK-BUG", f"unexpected {type(bug).__name__}: {bug}", hint="please report this")
+        finally:
+            self._source_end.close()  # what is unsettled is released: the peer keeps it
+            self._sink_end.close()
+            self._enter("stopped", self._error)
+
+    def _turn(self) -> None:
+        """One round: settle, connect, send, receive; waits at the most IDLE_SECS."""
+        self._settle_confirmed()
+        self._source_end.attempt()
+        self._sink_end.attempt()
+        everything_sent = self._send_waiting()
+        room = self._pace.window - self._in_flight
+        if room > 0 and everything_sent and self._both_ready:
+            self._receive(min(room, self._pace.batch, self._sink.capabilities.max_batch))
+        else:
+            self._wait()
+
+    def _drain(self) -> None:
+        self._enter("draining")
+        self._source_end.drain()
+        self._sink_end.drain()
+        deadline = time.monotonic() + self._pace.drain_secs
+        while self._flights and time.monotonic() < deadline:
+            self._settle_confirmed()
+            self._sink_end.attempt()
+            self._send_waiting()
+            if self._flights:
+                self._wait()
+
+    def _receive(self, limit: int) -> None:
+        self._receiving = True
+        # From here on a confirmation wakes us; one that came before is seen by this test.
+        news = self._flights and _done(self._flights[0].confirmation)
+        try:
+            deliveries = [] if news else self._source.receive(limit, IDLE_SECS)
+        except ReconnectError as error:
+            self._source_end.lost(error)
+            return
+        finally:
+            self._receiving = False
+        if deliveries:
+            self._accept(deliveries)
+            self._send_waiting()
+
+    def _accept(self, deliveries: Sequence[Delivery]) -> None:
+        self._accounts.received(len(deliveries))
+        flight = _Flight([], [])
+        settled: list[Delivery] = []
+        for delivery in deliveries:
+            try:
+                if delivery.error is not None:
+                    raise delivery.error
+                outgoing = self._step(delivery)
+            except Expired:
+                self._accounts.settled("expired")
+                settled.append(delivery)
+            except (MappingError, DeadLetterError) as error:
+                self._dead_letter(delivery, error, settled)
+            except Exception as bug:  # noqa: BLE001 - one event must not stop the others, nor vanish
+                fault = MappingError(
+                    "LNK-TRANSLATION", f"unexpected {type(bug).__name__}: {bug}", hint="please report this"
+                )
+                self._dead_letter(delivery, fault, settled)
+            else:
+                if isinstance(outgoing, Outgoing):
+                    flight.deliveries.append(delivery)
+                    flight.batch.append(outgoing)
+                else:
+                    assert outgoing is FILTERED
+                    self._accounts.settled("filtered")
+                    settled.append(delivery)
+        if flight.batch:
+            self._flights.append(flight)
+            self._in_flight += len(flight.batch)
+        self._acknowledge(settled)
+
+    def _send_waiting(self) -> bool:
+        """Send every flight that waits, in order; True when none waits any more."""
+        if not self._sink_end.ready or time.monotonic() < self._retry_at:
+            return all(flight.confirmation is not None for flight in self._flights)
+        for flight in self._flights:
+            if flight.confirmation is not None:
+                continue
+            try:
+                flight.confirmation = self._sink.send(flight.batch)
+            except ReconnectError as error:
+                self._sink_lost(error)
+                return False
+            except RetryLaterError as error:
+                self._retry_later(error)
+                return False
+            flight.confirmation.add_done_callback(self._on_confirmed)
+        return True
+
+    def _on_confirmed(self, _: Confirmation) -> None:
+        """On whatever thread completes the confirmation."""
+        self._news.set()
+        if self._receiving:
+            self._source.wake()
+
+    def _settle_confirmed(self) -> None:
+        while self._flights and _done(self._flights[0].confirmation):
+            flight = self._flights[0]
+            assert flight.confirmation is not None
+            error = flight.confirmation.exception()
+            if error is None:
+                self._retry.reset()
+                self._flights.popleft()
+                self._in_flight -= len(flight.batch)
+                self._settle(flight, flight.confirmation.result())
+            elif isinstance(error, RetryLaterError):
+                flight.confirmation = None
+                self._retry_later(error)
+            elif isinstance(error, ReconnectError):
+                self._sink_lost(error)
+            else:
+                raise error
+
+    def _settle(self, flight: _Flight, refusals: tuple[Refusal, ...]) -> None:
+        """The far side has spoken on every event of this flight."""
+        refused = {refusal.index: refusal.error for refusal in refusals}
+        settled: list[Delivery] = []
+        again = _Flight([], [])
+        for index, (delivery, outgoing) in enumerate(zip(flight.deliveries, flight.batch, strict=True)):
+            error = refused.get(index)
+            if error is None:
+                settled.append(delivery)
+            elif isinstance(error, RetryLaterError):
+                again.deliveries.append(delivery)
+                again.batch.append(outgoing)
+                self._retry_later(error)
+        self._accounts.settled("delivered", len(settled))
+        for index, error in refused.items():
+            if isinstance(error, DeadLetterError):
+                self._dead_letter(flight.deliveries[index], error, settled)
+        if again.batch:
+            self._flights.appendleft(again)
+            self._in_flight += len(again.batch)
+        self._acknowledge(settled)
+
+    def _acknowledge(self, deliveries: list[Delivery]) -> None:
+        if deliveries and self._source_end.ready:
+            try:
+                self._source.acknowledge(deliveries)
+            except ReconnectError as error:
+                self._source_end.lost(error)  # they may come again: at least once
+
+    def _dead_letter(self, delivery: Delivery, error: IsthmusError, settled: list[Delivery]) -> None:
+        """Keep it, or hold everything until it can be kept. A stop in between leaves it with the source."""
+        pauses = Pauses(self._pace.retry)
+        while True:
+            try:
+                self._dead_letters.put(self.id, delivery, error)
+            except OSError as trouble:
+                held = RetryLaterError(
+                    "LNK-DEAD-LETTER-STORE", f"a dead letter cannot be kept: {trouble}", hint="make room"
+                )
+                if pauses.attempts == 0:
+                    self._observer.side_changed(self.id, "dead-letters", "down", held, 0)
+                if self._stopping.wait(pauses.next_secs()):
+                    return
+            else:
+                break
+        if pauses.attempts:
+            self._observer.side_changed(self.id, "dead-letters", "ready", None, pauses.attempts)
+        self._accounts.settled("dead_lettered")
+        settled.append(delivery)
+        self._observer.dead_lettered(self.id, delivery, error)
+
+    def _sink_lost(self, error: ReconnectError) -> None:
+        self._sink_end.lost(error)
+        for flight in self._flights:
+            flight.confirmation = None  # its fate is unknown: it goes again
+
+    def _retry_later(self, error: RetryLaterError) -> None:
+        if self._retry.attempts == 0:
+            self._observer.side_changed(self.id, "sink", "ready", error, 0)
+        self._retry_at = time.monotonic() + self._retry.next_secs()
+
+    def _wait(self) -> None:
+        """Until something is due, or there is news."""
+        due = [IDLE_SECS]
+        due += [end.pause_secs for end in (self._source_end, self._sink_end) if not end.ready]
+        if self._retry_at > (now := time.monotonic()):
+            due.append(self._retry_at - now)
+        self._news.wait(max(0.001, min(due)))
+        self._news.clear()
+
+    @property
+    def _both_ready(self) -> bool:
+        return self._source_end.ready and self._sink_end.ready
+
+    def _enter(self, state: State, error: IsthmusError | None = None) -> None:
+        self._state = state
+        self._observer.link_changed(self.id, state, error)
+
+    def _oldest_pending_secs(self) -> float | None:
+        try:
+            return time.time() - self._flights[0].deliveries[0].received_at
+        except IndexError:  # another thread asks: the deque may be empty by now
+            return None
+
+
+def _done(confirmation: Confirmation | None) -> bool:
+    return confirmation is not None and confirmation.done()

@@ -1,0 +1,18 @@
+"""What a link does to one event between its source and its sink. `translation.py` makes it, `link.py` calls it for every event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from adapters.base import Delivery, Outgoing
+
+
+class Filtered:
+    """The link's filter says no."""
+
+
+FILTERED: Final = Filtered()
+
+Step: TypeAlias = Callable[[Delivery], Outgoing | Filtered]
+"""Raises MappingError (dead-letter it) and its kind Expired (count it, send nothing)."""
