@@ -1,0 +1,24 @@
+"""The status of links as plain data, for the admin interface and for `isthmus links --json`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateway.links.link import LinkStatus
+from mappings.errors import IsthmusError
+
+
+def status_to_json(status: LinkStatus) -> dict[str, Any]:
+    return {
+        "link": status.id,
+        "state": status.state,
+        "error": _error(status.error),
+        "source": {"state": status.source, "error": _error(status.source_error)},
+        "sink": {"state": status.sink, "error": _error(status.sink_error)},
+        "accounts": {**status.balance._asdict(), "holds": status.balance.holds},
+        "oldest_pending_secs": status.oldest_pending_secs,
+    }
+
+
+def _error(error: IsthmusError | None) -> dict[str, str] | None:
+    return error.to_json() if error else None

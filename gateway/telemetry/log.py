@@ -1,0 +1,69 @@
+"""Log lines on standard error: one for each change of state, none for each event.
+
+`text` is for people (`time level event key=value …`), `json` for collectors (one object a line).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+import structlog
+
+from adapters.base import Delivery
+from gateway.links.observer import Side, State
+from mappings.errors import IsthmusError
+
+LogFormat = Literal["text", "json"]
+
+
+def configure(log_format: LogFormat) -> None:
+    renderer: structlog.typing.Processor
+    if log_format == "json":
+        renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
+    else:
+        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0, sort_keys=False)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+class LinkLog:
+    """Writes what links tell (`gateway.links.observer.LinkObserver`)."""
+
+    def __init__(self) -> None:
+        self._log = structlog.get_logger()
+
+    def side_changed(self, link: str, side: Side, state: State, error: IsthmusError | None, attempts: int) -> None:
+        facts: dict[str, object] = {"link": link, "side": side, "state": state}
+        if attempts:
+            facts["attempts"] = attempts
+        if error is None:
+            self._log.info("link side changed", **facts)
+        else:
+            self._log.warning("link side changed", **facts, **_spelt_out(error))
+
+    def link_changed(self, link: str, state: State, error: IsthmusError | None) -> None:
+        if error is None:
+            self._log.info("link changed", link=link, state=state)
+        else:
+            self._log.error("link changed", link=link, state=state, **_spelt_out(error))
+
+    def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
+        self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))
+
+
+def _spelt_out(error: IsthmusError) -> dict[str, str]:
+    facts = {"code": error.code, "reason": error.message}
+    if error.path:
+        facts["place"] = error.path
+    if error.hint:
+        facts["hint"] = error.hint
+    return facts
