@@ -23,11 +23,12 @@ demo: $(RUNTIME_STAMP)  ## the same for twenty alarms, then the accounts, then e
 test: $(DEV_STAMP)  ## run the whole test suite
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: $(DEV_STAMP)  ## style, types and layers: ruff, mypy --strict, import-linter
+check: $(DEV_STAMP)  ## style, types, layers, Dockerfile: ruff, mypy --strict, import-linter, hadolint
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache --verbose=false 2>/dev/null || $(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/hadolint Dockerfile
 
 bench: $(DEV_STAMP)  ## measure against raw ceilings in the same run; ONLY=name runs one
 	@$(BIN)/python -m tests.bench $(if $(ONLY),--only $(ONLY))

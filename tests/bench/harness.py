@@ -1,0 +1,72 @@
+"""Measures each thing side by side with a raw ceiling in the same run, and reports the ratio.
+
+Machines are noisy: value and ceiling take turns, three times each, and the medians count. Nothing here asserts a time.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+REPETITIONS = 3
+
+Measure = Callable[[], float]
+"""Runs once and gives a figure in the bench's unit (more is better)."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """`setup` yields the two measures: the thing itself, and the ceiling that it is held against."""
+
+    name: str
+    unit: str
+    ceiling_is: str  # in words
+    setup: Callable[[], AbstractContextManager[tuple[Measure, Measure]]]
+
+
+@dataclass(frozen=True)
+class Result:
+    name: str
+    value: float
+    unit: str
+    ceiling: float
+    ratio: float
+
+
+def simple(name: str, unit: str, ceiling_is: str, value: Measure, ceiling: Measure) -> Bench:
+    """A bench that needs nothing set up."""
+    return Bench(name, unit, ceiling_is, lambda: nullcontext((value, ceiling)))
+
+
+def per_second(work: Callable[[int], object], at_least_secs: float = 0.3) -> float:
+    """Calls of `work(n)`, which does a thing n times, until it took long enough; things per second."""
+    count = 1
+    while True:
+        started = time.perf_counter()
+        work(count)
+        elapsed = time.perf_counter() - started
+        if elapsed >= at_least_secs:
+            return count / elapsed
+        count = max(count * 2, int(count * at_least_secs / max(elapsed, 1e-6) * 1.1))
+
+
+def run(benches: Iterable[Bench]) -> Iterator[Result]:
+    for bench in benches:
+        with bench.setup() as (value, ceiling):
+            values, ceilings = [], []
+            for _ in range(REPETITIONS):
+                values.append(value())
+                ceilings.append(ceiling())
+        median, top = statistics.median(values), statistics.median(ceilings)
+        yield Result(bench.name, round(median, 1), bench.unit, round(top, 1), round(median / top, 3))
+
+
+def write(results: list[Result], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [vars(result) for result in results]
+    path.write_text(json.dumps(rows, indent=2) + "\n")
