@@ -50,6 +50,12 @@ class Accounts:
             self._settled[outcome] += count
             self._pending -= count
 
+    def give_back(self) -> None:
+        """What is pending stays with the source, which will deliver it again to whoever comes next: it was not received after all."""
+        with self._lock:
+            self._received -= self._pending
+            self._pending = 0
+
     def balance(self) -> Balance:
         with self._lock:
             return Balance(received=self._received, pending=self._pending, **self._settled)

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from adapters.base import (
     Confirmation,
@@ -54,6 +55,7 @@ class Pace:
     source_back_off: BackOff = field(default_factory=BackOff)
     sink_back_off: BackOff = field(default_factory=BackOff)
     retry: BackOff = field(default_factory=BackOff)  # pauses after "retry later", and while dead letters cannot be kept
+    max_age_secs: float | None = None  # an event that waits longer than this to be sent is dead-lettered; None: never
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Link:
         dead_letters: DeadLetters,
         observer: LinkObserver,
         pace: Pace | None = None,
+        accounts: Accounts | None = None,
     ) -> None:
         self.id = id_
         self._pace = pace or Pace()
@@ -100,7 +103,7 @@ class Link:
         self._observer = observer
         self._source_end = Connection(id_, "source", source, self._pace.source_back_off, observer)
         self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
-        self._accounts = Accounts()
+        self._accounts = accounts or Accounts()  # given where the link goes on with the counts of one before it
         self._flights: deque[_Flight] = deque()
         self._in_flight = 0
         self._retry = Pauses(self._pace.retry)
@@ -166,6 +169,7 @@ class Link:
         self._settle_confirmed()
         self._source_end.attempt()
         self._sink_end.attempt()
+        self._give_up_aged()
         everything_sent = self._send_waiting()
         room = self._pace.window - self._in_flight
         if room > 0 and everything_sent and self._both_ready:
@@ -249,6 +253,33 @@ class Link:
                 return False
             flight.confirmation.add_done_callback(self._on_confirmed)
         return True
+
+    def _give_up_aged(self) -> None:
+        """Dead-letter what has waited for the sink longer than it may; what is on its way is left alone."""
+        if self._pace.max_age_secs is None:
+            return
+        oldest = time.time() - self._pace.max_age_secs
+        while self._flights and self._flights[0].confirmation is None:
+            flight = self._flights[0]
+            aged = len(list(takewhile(lambda delivery: delivery.received_at < oldest, flight.deliveries)))
+            if not aged:
+                return
+            error = DeadLetterError(
+                "LNK-TOO-OLD",
+                f"it could not be sent within {self._pace.max_age_secs:g} s",
+                path="delivery.retry.max_age_secs",
+                hint="see the link's log lines for what kept it",
+            )
+            settled: list[Delivery] = []
+            for delivery in flight.deliveries[:aged]:
+                self._dead_letter(delivery, error, settled)
+            # A stop while the dead letters cannot be kept leaves the rest where they are: with the source.
+            del flight.deliveries[: len(settled)], flight.batch[: len(settled)]
+            self._in_flight -= len(settled)
+            self._acknowledge(settled)
+            if flight.batch:
+                return
+            self._flights.popleft()
 
     def _on_confirmed(self, _: Confirmation) -> None:
         """On whatever thread completes the confirmation."""

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Literal
 
 import structlog
 
 from adapters.base import Delivery
 from gateway.links.observer import Side, State
+from gateway.settings.findings import Finding
 from mappings.errors import IsthmusError
 
 LogFormat = Literal["text", "json"]
@@ -35,8 +37,8 @@ def configure(log_format: LogFormat) -> None:
     )
 
 
-class LinkLog:
-    """Writes what links tell (`gateway.links.observer.LinkObserver`)."""
+class GatewayLog:
+    """Writes what links and the appliance tell (`gateway.links.observer.LinkObserver`, `gateway.appliance.listener.Listener`)."""
 
     def __init__(self) -> None:
         self._log = structlog.get_logger()
@@ -55,6 +57,18 @@ class LinkLog:
             self._log.info("link changed", link=link, state=state)
         else:
             self._log.error("link changed", link=link, state=state, **_spelt_out(error))
+
+    def gateway_changed(self, state: str, **facts: object) -> None:
+        self._log.info("gateway changed", state=state, **facts)
+
+    def reload_refused(self, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            place = f"{finding.file}:{finding.line}:{finding.column}"
+            self._log.error("finding", code=finding.code, reason=finding.message, place=place, hint=finding.hint)
+        self._log.error("configuration refused: the gateway goes on as it was", findings=len(findings))
+
+    def service_changed(self, service: str, state: str, **facts: object) -> None:
+        self._log.info("service changed", service=service, state=state, **facts)
 
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))

@@ -13,6 +13,7 @@ from adapters.memory.settings import MemoryChannel
 from adapters.memory.sink import MemorySink
 from adapters.memory.source import MemorySource
 from adapters.settings_base import BackOff
+from gateway.links.accounts import Accounts
 from gateway.links.link import Link, Pace
 from gateway.links.observer import Side, State
 from gateway.links.step import Step
@@ -62,7 +63,7 @@ class Recorder:
 
 
 class Rig:
-    def __init__(self, step: Step = as_it_is, pace: Pace | None = None) -> None:
+    def __init__(self, step: Step = as_it_is, pace: Pace | None = None, accounts: Accounts | None = None) -> None:
         self.inlet = MemoryPeer()
         self.outlet = MemoryPeer()
         self.recorder = Recorder()
@@ -71,7 +72,7 @@ class Rig:
         pace = pace or Pace(
             window=50, batch=10, drain_secs=5.0, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK
         )
-        self.link = Link("a", source, sink, step, self.recorder, self.recorder, pace)
+        self.link = Link("a", source, sink, step, self.recorder, self.recorder, pace, accounts)
 
     def feed(self, count: int, first: int = 0) -> None:
         self.inlet.put("in", [event(n) for n in range(first, first + count)])

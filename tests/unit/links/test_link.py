@@ -9,7 +9,7 @@ import time
 import pytest
 
 from adapters.base import DeadLetterError, Delivery, Outgoing, RetryLaterError, StopError
-from gateway.links.accounts import Balance
+from gateway.links.accounts import Accounts, Balance
 from gateway.links.link import Pace
 from gateway.links.step import FILTERED, Filtered
 from mappings.errors import Expired, MappingError
@@ -291,3 +291,34 @@ def test_whatever_breaks_nothing_is_lost_and_the_sum_holds_at_every_moment(seed:
         first_arrivals = list(dict.fromkeys(rig.arrived()))
         assert first_arrivals == list(range(total)), "the first copy of each event arrives in order"
         assert rig.link.balance().delivered >= total
+
+
+def test_events_that_wait_longer_than_they_may_are_dead_lettered_and_younger_ones_delivered() -> None:
+    pace = Pace(window=50, batch=10, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK, max_age_secs=0.2)
+    rig = Rig(pace=pace)
+    rig.outlet.hold()
+    with running(rig):
+        rig.feed(15)
+        wait_for(lambda: rig.link.balance().pending == 15)
+        rig.outlet.stop()
+        wait_for(lambda: rig.link.balance().dead_lettered == 15)
+        assert {error.code for _, error in rig.recorder.letters} == {"LNK-TOO-OLD"}
+        assert [number(delivery.payload) for delivery, _ in rig.recorder.letters if delivery.payload] == list(range(15))
+        assert rig.inlet.contents("in") == []
+        rig.outlet.release_held()
+        rig.outlet.start()
+        rig.feed(3, first=100)
+        wait_for(lambda: rig.link.balance().delivered == 3)
+        assert rig.link.balance() == Balance(received=18, delivered=3, dead_lettered=15)
+
+
+def test_a_link_goes_on_with_the_counts_of_the_one_before_it() -> None:
+    accounts = Accounts()
+    accounts.received(5)
+    accounts.settled("delivered", 3)
+    accounts.give_back()
+    assert accounts.balance() == Balance(received=3, delivered=3)
+    with running(Rig(accounts=accounts)) as rig:
+        rig.feed(4)
+        wait_for(lambda: rig.link.balance().delivered == 7)
+        assert rig.link.balance() == Balance(received=7, delivered=7)

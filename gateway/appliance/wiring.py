@@ -1,0 +1,69 @@
+"""From a channel of the configuration to its source or sink. The library of a wire is imported when a link first needs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.base import Sink, Source
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.memory.settings import MemoryChannel, MemoryEndpoint
+from adapters.stomp.settings import StompChannel, StompEndpoint
+from gateway.appliance.services import Services
+from gateway.settings.settings import Settings
+from gateway.settings.wires import Channel, Endpoint
+
+if TYPE_CHECKING:
+    from adapters.memory.connection import MemoryPeer
+
+
+class Wiring:
+    """Makes the ends of links. `settings` may be replaced between links, when the gateway takes over another configuration."""
+
+    def __init__(self, settings: Settings, services: Services) -> None:
+        self.settings = settings
+        self._services = services
+        self._memory_peers: dict[str, MemoryPeer] = {}
+
+    def source(self, link: str) -> Source:
+        match self._end(self.settings.links[link].source):
+            case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
+                from adapters.cosnotification.source import CosNotificationSource
+
+                return CosNotificationSource(self._services.orb(), endpoint, channel)
+            case StompChannel() as channel, StompEndpoint() as endpoint:
+                from adapters.stomp.source import StompSource
+
+                return StompSource(endpoint, channel)
+            case MemoryChannel() as channel, MemoryEndpoint():
+                from adapters.memory.source import MemorySource
+
+                return MemorySource(self.memory_peer(channel.endpoint), channel)
+            case other:
+                raise TypeError(f"no wire has such a channel: {other!r}")
+
+    def sink(self, link: str) -> Sink:
+        match self._end(self.settings.links[link].sink):
+            case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
+                from adapters.cosnotification.sink import CosNotificationSink
+
+                return CosNotificationSink(self._services.orb(), endpoint, channel)
+            case StompChannel() as channel, StompEndpoint() as endpoint:
+                from adapters.stomp.sink import StompSink
+
+                return StompSink(endpoint, channel)
+            case MemoryChannel() as channel, MemoryEndpoint():
+                from adapters.memory.sink import MemorySink
+
+                return MemorySink(self.memory_peer(channel.endpoint), channel)
+            case other:
+                raise TypeError(f"no wire has such a channel: {other!r}")
+
+    def _end(self, channel_id: str) -> tuple[Channel, Endpoint]:
+        channel = self.settings.channels[channel_id]
+        return channel, self.settings.endpoints[channel.endpoint]
+
+    def memory_peer(self, endpoint: str) -> MemoryPeer:
+        """The far side of an in-memory endpoint, which lives as long as this gateway."""
+        from adapters.memory.connection import MemoryPeer
+
+        return self._memory_peers.setdefault(endpoint, MemoryPeer())

@@ -1,0 +1,87 @@
+"""`isthmus links`: what the links of a running gateway are doing, asked over its admin interface."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sys
+from typing import Annotated, Any, Final, NoReturn
+
+import typer
+
+from gateway.cli.exit_codes import ExitCode
+from gateway.settings.addresses import AddressError, parse_address
+
+DEFAULT_ADMIN: Final = "127.0.0.1:8161"
+TIMEOUT_SECS: Final = 4.0
+LARGEST_ANSWER_BYTES: Final = 64 * 1024 * 1024
+COLUMNS: Final = ("received", "delivered", "filtered", "expired", "duplicate", "dead_lettered", "pending")
+
+
+def links(
+    admin: Annotated[
+        str, typer.Option(envvar="ISTHMUS_ADMIN", help="host:port of the gateway's admin interface (`admin.listen`).")
+    ] = DEFAULT_ADMIN,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
+) -> None:
+    """Show the links of a running gateway and their accounts. Exits with 1 when one has stopped for good, 69 when nobody answers."""
+    statuses = _ask(admin)
+    if as_json:
+        for status in statuses:
+            print(json.dumps(status, ensure_ascii=False))
+    else:
+        _show(statuses)
+    if any(status["state"] == "stopped" and status["error"] for status in statuses):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _ask(admin: str) -> list[dict[str, Any]]:
+    try:
+        address = parse_address(admin)
+    except AddressError as wrong:
+        print(f"isthmus: --admin: {wrong}", file=sys.stderr)
+        raise typer.Exit(ExitCode.USAGE) from None
+    try:
+        connection = http.client.HTTPConnection(address.host, address.port, timeout=TIMEOUT_SECS)
+        connection.request("GET", "/links")
+        answer = connection.getresponse()
+        body = answer.read(LARGEST_ANSWER_BYTES)
+        statuses = json.loads(body) if answer.status == http.HTTPStatus.OK else None
+    except (OSError, http.client.HTTPException, ValueError) as trouble:
+        _unavailable(address, str(trouble) or type(trouble).__name__)
+    if not isinstance(statuses, list):
+        _unavailable(address, f"the answer is not that of a gateway (HTTP {answer.status})")
+    return statuses
+
+
+def _unavailable(address: object, reason: str) -> NoReturn:
+    print(
+        f"isthmus: no gateway answers at {address}: {reason} (is it running, and is `admin.listen` configured?)",
+        file=sys.stderr,
+    )
+    raise typer.Exit(ExitCode.UNAVAILABLE)
+
+
+def _show(statuses: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("link", "state", *(column.replace("_", "-") for column in COLUMNS), "oldest", box=None)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    console = Console(highlight=False)
+    for status in statuses:
+        oldest = status["oldest_pending_secs"]
+        counts = [f"{status['accounts'][column]}" for column in COLUMNS]
+        table.add_row(Text(status["link"]), status["state"], *counts, "" if oldest is None else f"{oldest:.1f} s")
+    console.print(table)
+    for status in statuses:
+        for part, trouble in (
+            ("", status["error"]),
+            (" source", status["source"]["error"]),
+            (" sink", status["sink"]["error"]),
+        ):
+            if trouble:
+                hint = f" ({trouble['hint']})" if trouble.get("hint") else ""
+                console.print(Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"))

@@ -1,0 +1,54 @@
+"""Shows messages as they arrive at a JMS consumer: the first one whole, the others a line each."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from mappings.forms.messages import message_to_json
+from mappings.model import Message
+
+SEVERITIES: Final = {"1": "critical", "2": "major", "3": "minor", "4": "warning", "5": "cleared"}
+STYLES: Final = {"critical": "bold red", "major": "red", "minor": "yellow", "warning": "cyan", "cleared": "green"}
+
+
+class Screen:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.shown = 0
+
+    def show(self, message: Message) -> None:
+        if self.shown == 0:
+            self._whole(message)
+        self.shown += 1
+        self._line(message)
+
+    def _whole(self, message: Message) -> None:
+        form = json.dumps(message_to_json(message), ensure_ascii=False, indent=2)
+        self._console.print("The first message as a JMS consumer gets it:", style="bold")
+        self._console.print(Text(_without_metadata(form)))
+        self._console.print()
+
+    def _line(self, message: Message) -> None:
+        fields = {property_.name: property_.value for property_ in message.properties}
+        severity = SEVERITIES.get(str(fields.get("$h")), "unknown")
+        line = Text.assemble(
+            time.strftime("%H:%M:%S "),
+            (f"{severity:<9}", STYLES.get(severity, "")),
+            f"JMSPriority={message.headers.JMSPriority} $type_name={fields.get('$type_name')} $k={fields.get('$k')} ",
+            (str(message.body.value), "dim"),
+        )
+        self._console.print(line, soft_wrap=True)
+
+
+def _without_metadata(form: str) -> str:
+    """The `$se` property is for machines, and as long as all the others together."""
+    shortened = json.loads(form)
+    for property_ in shortened["properties"]:
+        if property_["name"].startswith("$se"):
+            property_["value"] = "… (the original IDL types, for the way back)"
+    return json.dumps(shortened, ensure_ascii=False, indent=2)
