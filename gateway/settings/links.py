@@ -1,0 +1,85 @@
+"""The `links:` of a configuration: the directed edges of the event domain."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from adapters.settings_base import BackOff, StrictModel
+from gateway.settings.rules import Rule
+
+
+class Limits(StrictModel):
+    """How far a value is taken apart; what is beyond goes as one encoded property (OC-TYPE-21)."""
+
+    depth: int = Field(default=8, ge=1, le=64, description="Levels of nesting.")
+    properties: int = Field(default=256, ge=1, description="Properties of one message.")
+    property_bytes: int = Field(default=65_536, ge=1, description="Bytes of one property.")
+
+
+class MappingSettings(StrictModel):
+    """How events become messages, and messages events, where the rules leave a choice."""
+
+    metadata: bool = Field(default=True, description="Send $se, from which the original IDL types are rebuilt.")
+    priority: Literal["clamp", "linear", "fujitsu"] = Field(default="clamp", description="Priority to JMSPriority.")
+    include_seq_alias: bool = Field(default=True, description="Names of sequence typedefs are part of property names.")
+    struct_body: Literal["cdr", "map"] = Field(
+        default="cdr", description="Body of an event whose remainder is a struct."
+    )
+    map_keys: Literal["name", "borland"] = Field(default="name", description="How the keys of a map body are spelt.")
+    body_cdr: Literal["any", "value"] = Field(default="any", description="What an encoded body holds.")
+    absent_reliability: Literal["persistent", "nonpersistent"] = Field(
+        default="persistent", description="Delivery mode where the event has no EventReliability."
+    )
+    text_as: Literal["string", "wstring"] = Field(default="string", description="IDL type of text in events.")
+    byte_as: Literal["octet", "short"] = Field(default="octet", description="IDL type of a JMS byte in events.")
+    native_domain: str = Field(default="JMS", description="Domain of events made from foreign messages.")
+    event_name_from: str | None = Field(
+        default=None, description="Event name of foreign messages: JMSMessageID, or the name of a property."
+    )
+    numeric_headers: Literal["string", "guess"] = Field(
+        default="string", description="Whether text that looks like a number becomes one in events."
+    )
+    limits: Limits = Limits()
+
+
+class Retry(StrictModel):
+    """What happens to an event that the far side does not take now."""
+
+    max_age_secs: int | None = Field(
+        default=None, ge=1, description="Older events are dead-lettered; absent: tried for ever."
+    )
+    back_off: BackOff = BackOff()
+
+
+class Delivery(StrictModel):
+    """How a link sends."""
+
+    order: bool = Field(default=True, description="Keep the order of the source.")
+    window: int = Field(default=1_000, ge=1, description="Events in flight: sent, not yet confirmed.")
+    batch: int = Field(default=100, ge=1, description="Events in one send.")
+    batch_wait_ms: int = Field(default=0, ge=0, description="Longest wait for a batch to fill.")
+    retry: Retry = Retry()
+
+
+class DeadLetter(StrictModel):
+    """Where events go that can never pass."""
+
+    file: str | None = Field(
+        default=None, min_length=1, description="Inside run_dir; absent: dead-letters/<link>.jsonl there."
+    )
+
+
+class LinkSettings(StrictModel):
+    """From one channel to another."""
+
+    source: str = Field(alias="from", description="Id of the channel that events come from.")
+    sink: str = Field(alias="to", description="Id of the channel that they go to.")
+    filter: str | None = Field(default=None, description="ETCL; for sources that carry events.")
+    selector: str | None = Field(default=None, description="JMS selector; for sources that carry messages.")
+    mapping: MappingSettings = MappingSettings()
+    rules: list[Rule] = Field(default=[], description="Changes to the message, in this order.")
+    delivery: Delivery = Delivery()
+    dead_letter: DeadLetter = DeadLetter()
+    enabled: bool = True

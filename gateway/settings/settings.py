@@ -1,0 +1,49 @@
+"""The whole configuration. Made by `gateway.settings.load`, which checks what no single model can see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from adapters.settings_base import StrictModel
+from gateway.settings.link_tests import LinkTest
+from gateway.settings.links import LinkSettings
+from gateway.settings.services import AdminSettings, OrbSettings, Services
+from gateway.settings.wires import Channel, Endpoint
+
+ID_PATTERN: Final = r"^[A-Za-z][A-Za-z0-9_.-]*$"
+Id = Annotated[str, Field(pattern=ID_PATTERN)]
+
+
+class Domain(StrictModel):
+    """What the channels and links may look like as a graph."""
+
+    cycles: Literal["forbid", "allow"] = Field(default="forbid", description="Links that lead back to their channel.")
+    diamonds: Literal["forbid", "allow"] = Field(
+        default="forbid", description="Two ways between the same channels: every event would arrive twice."
+    )
+
+
+class Settings(StrictModel):
+    """Configuration of an Isthmus gateway."""
+
+    name: Id = Field(description="Name of this gateway; it marks what it has passed on.")
+    run_dir: str = Field(
+        default="run", min_length=1, description="Folder for what the gateway writes; from where it is started."
+    )
+    orb: OrbSettings = OrbSettings()
+    services: Services = Services()
+    admin: AdminSettings | None = None
+    endpoints: dict[Id, Annotated[Endpoint, Field(discriminator="type")]] = Field(
+        default={}, description="Systems that we connect to."
+    )
+    domain: Domain = Domain()
+    channels: dict[Id, Channel] = Field(default={}, description="Members of the event domain, at the endpoints.")
+    links: dict[Id, LinkSettings] = Field(default={}, description="Connections of the event domain.")
+    tests: list[LinkTest] = Field(default=[], description="What the links must do; run by `isthmus test`.")
+
+    def dead_letter_path(self, link: str) -> Path:
+        """The file that takes the dead letters of a link."""
+        return Path(self.run_dir) / (self.links[link].dead_letter.file or f"dead-letters/{link}.jsonl")
