@@ -16,6 +16,12 @@ class StrictModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
 
+    def __repr__(self) -> str:
+        """Which keys were given, and no value: any text may have come from a `${…}` reference, and be a secret."""
+        return f"{type(self).__name__}({', '.join(sorted(self.model_fields_set))})"
+
+    __str__ = __repr__
+
 
 class BackOff(StrictModel):
     """Pauses between attempts to connect: doubled each time up to the longest, each shortened by chance by up to a half."""
@@ -27,7 +33,7 @@ class BackOff(StrictModel):
 class EndpointBase(StrictModel):
     """What every endpoint has, whatever its wire."""
 
-    back_off: BackOff = BackOff()
+    back_off: BackOff = Field(default=BackOff(), description="Pauses between attempts to connect.")
 
 
 class ChannelBase(StrictModel):

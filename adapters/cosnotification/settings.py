@@ -7,25 +7,57 @@ from typing import Literal
 from pydantic import Field
 
 from adapters.base import Capabilities
-from adapters.settings_base import ChannelBase, EndpointBase
+from adapters.settings_base import ChannelBase, EndpointBase, StrictModel
+
+
+class OrbSettings(StrictModel):
+    """The one ORB of the gateway."""
+
+    listen: str = Field(default="127.0.0.1:0", description="host:port; port 0: the system chooses.")
+    publish: str | None = Field(
+        default=None, description="host:port that is written into our references, where peers reach us by another."
+    )
+    call_timeout_ms: int = Field(default=5_000, ge=1, description="Longest wait for an answer of a peer.")
+    code_set: Literal["UTF-8", "ISO-8859-1"] = Field(
+        default="UTF-8",
+        description="How our strings travel; ISO-8859-1 for peers that know nothing else (Erlang's orber).",
+    )
+    max_message_bytes: int = Field(
+        default=64 * 1024 * 1024, ge=8192, description="No request may be larger, in either direction."
+    )
 
 
 class CosNotificationEndpoint(EndpointBase):
     """A Notification Service, found through its EventChannelFactory."""
 
-    type: Literal["cosnotification"]
+    type: Literal["cosnotification"] = Field(description="The wire.")
     factory: str = Field(
-        description="The EventChannelFactory: IOR:…, corbaloc:…, corbaname:…, or the path of a file that holds one of them."
+        min_length=1,
+        description="The EventChannelFactory: IOR:…, corbaloc:…, corbaname:…, or the path of a file that holds one of them.",
     )
     call_timeout_ms: int | None = Field(
         default=None, ge=1, description="Longest wait for an answer of this peer; orb.call_timeout_ms where absent."
     )
+    ping_interval_secs: float = Field(
+        default=10.0, gt=0, description="How often a connected peer is asked whether it still knows us."
+    )
 
 
 class CosNotificationChannel(ChannelBase):
+    """An event channel of the Notification Service."""
+
     channel: int = Field(ge=0, description="ChannelID at the factory.")
     events: Literal["structured"] = Field(default="structured", description="Kind of client that the gateway is.")
     style: Literal["push"] = Field(default="push", description="Who calls whom.")
+    buffer: int = Field(
+        default=2_000, ge=1, description="Events that are taken in before the link asks; then the peer has to wait."
+    )
+    hold_ms: int = Field(
+        default=3_000,
+        ge=1,
+        description="Longest time that a push is held back: a persistent event until it is safe, any event while the buffer "
+        "is full. Then the peer is told to try again (TRANSIENT). Keep it below the peer's own time-out.",
+    )
 
 
 def capabilities(channel: CosNotificationChannel) -> Capabilities:

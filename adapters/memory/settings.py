@@ -13,15 +13,17 @@ from adapters.settings_base import ChannelBase, EndpointBase, Profile
 class MemoryEndpoint(EndpointBase):
     """A message store in the gateway's own process; nothing in it survives the process."""
 
-    type: Literal["memory"]
+    type: Literal["memory"] = Field(description="The wire.")
 
 
 class MemoryChannel(ChannelBase):
+    """A queue in the gateway's own process."""
+
     name: str = Field(description="Name of the queue inside the endpoint.")
     form: Form = Field(
         default="event", description="What passes through it: events (CORBA side) or messages (JMS side)."
     )
-    profile: Profile = "borland"
+    profile: Profile = Field(default="borland", description="How property names are spelt.")
 
 
 def capabilities(channel: MemoryChannel) -> Capabilities:
