@@ -28,9 +28,12 @@ class Screen:
         self._line(message)
 
     def _whole(self, message: Message) -> None:
-        form = json.dumps(message_to_json(message), ensure_ascii=False, indent=2)
+        form = message_to_json(message)
+        for property_ in form["properties"]:
+            if property_["name"].startswith("$se"):  # for machines, and as long as all the others together
+                property_["value"] = "… (the original IDL types, for the way back)"
         self._console.print("The first message as a JMS consumer gets it:", style="bold")
-        self._console.print(Text(_without_metadata(form)))
+        self._console.print(Text(json.dumps(form, ensure_ascii=False, indent=2)))
         self._console.print()
 
     def _line(self, message: Message) -> None:
@@ -44,11 +47,3 @@ class Screen:
         )
         self._console.print(line, soft_wrap=True)
 
-
-def _without_metadata(form: str) -> str:
-    """The `$se` property is for machines, and as long as all the others together."""
-    shortened = json.loads(form)
-    for property_ in shortened["properties"]:
-        if property_["name"].startswith("$se"):
-            property_["value"] = "… (the original IDL types, for the way back)"
-    return json.dumps(shortened, ensure_ascii=False, indent=2)
