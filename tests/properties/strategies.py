@@ -192,8 +192,9 @@ def _draw_value(draw: st.DrawFn, type_: IdlType, enclosing: Mapping[str, IdlType
         case WString(bound):
             return draw(text).encode("utf-16-le")[: bound * 2 or None].decode("utf-16-le", errors="ignore")
         case Fixed(digits, scale):
-            limit = 10**digits - 1
-            return Decimal(draw(st.integers(-limit, limit))).scaleb(-scale)
+            number = draw(st.integers(0, 10**digits - 1))
+            sign = int(number != 0 and draw(st.booleans()))
+            return Decimal((sign, tuple(map(int, str(number))), -scale))  # exact, whatever the decimal context
         case Enum():
             return draw(st.sampled_from(type_.members))
         case Struct() | Exception_():
