@@ -13,8 +13,8 @@ class Given(StrictModel):
     """What arrives, in the JSON form of events and messages: in a file, or here."""
 
     file: str | None = Field(default=None, description="JSON, one event or message; from the configuration's folder.")
-    event: dict[str, Any] | None = None
-    message: dict[str, Any] | None = None
+    event: dict[str, Any] | None = Field(default=None, description="An event, in its JSON form.")
+    message: dict[str, Any] | None = Field(default=None, description="A message, in its JSON form.")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Given:
@@ -36,12 +36,14 @@ class Expectation(StrictModel):
     headers: dict[str, Any] | None = Field(default=None, description="Header fields of the message.")
     properties: dict[str, Any] | None = Field(default=None, description="Properties of the message, by name.")
     body: dict[str, Any] | None = Field(default=None, description="{type: TextMessage, value: …}, either or both.")
-    domain_name: str | None = None
-    type_name: str | None = None
-    event_name: str | None = None
-    variable_header: dict[str, Any] | None = None
-    filterable_data: dict[str, Any] | None = None
-    remainder_of_body: dict[str, Any] | None = None
+    domain_name: str | None = Field(default=None, description="Domain of the event.")
+    type_name: str | None = Field(default=None, description="Type of the event.")
+    event_name: str | None = Field(default=None, description="Name of the event.")
+    variable_header: dict[str, Any] | None = Field(default=None, description="Fields of its variable header, by name.")
+    filterable_data: dict[str, Any] | None = Field(default=None, description="Its filterable fields, by name.")
+    remainder_of_body: dict[str, Any] | None = Field(
+        default=None, description="{type: string, value: …}, either or both."
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Expectation:
@@ -51,7 +53,9 @@ class Expectation(StrictModel):
 
 
 class LinkTest(StrictModel):
-    name: str
+    """What one link must make of one event or message."""
+
+    name: str = Field(min_length=1, description="What the test is about, for the report.")
     link: str = Field(description="Id of the link.")
-    given: Given
-    expect: Expectation
+    given: Given = Field(description="What arrives.")
+    expect: Expectation = Field(description="What must come of it.")

@@ -41,7 +41,7 @@ class MappingSettings(StrictModel):
     numeric_headers: Literal["string", "guess"] = Field(
         default="string", description="Whether text that looks like a number becomes one in events."
     )
-    limits: Limits = Limits()
+    limits: Limits = Field(default=Limits(), description="How far a value is taken apart.")
 
 
 class Retry(StrictModel):
@@ -50,7 +50,7 @@ class Retry(StrictModel):
     max_age_secs: int | None = Field(
         default=None, ge=1, description="Older events are dead-lettered; absent: tried for ever."
     )
-    back_off: BackOff = BackOff()
+    back_off: BackOff = Field(default=BackOff(), description="Pauses between attempts to send.")
 
 
 class Delivery(StrictModel):
@@ -60,7 +60,7 @@ class Delivery(StrictModel):
     window: int = Field(default=1_000, ge=1, description="Events in flight: sent, not yet confirmed.")
     batch: int = Field(default=100, ge=1, description="Events in one send.")
     batch_wait_ms: int = Field(default=0, ge=0, description="Longest wait for a batch to fill.")
-    retry: Retry = Retry()
+    retry: Retry = Field(default=Retry(), description="What happens while the far side takes nothing.")
 
 
 class DeadLetter(StrictModel):
@@ -78,8 +78,8 @@ class LinkSettings(StrictModel):
     sink: str = Field(alias="to", description="Id of the channel that they go to.")
     filter: str | None = Field(default=None, description="ETCL; for sources that carry events.")
     selector: str | None = Field(default=None, description="JMS selector; for sources that carry messages.")
-    mapping: MappingSettings = MappingSettings()
+    mapping: MappingSettings = Field(default=MappingSettings(), description="Choices that the rules leave.")
     rules: list[Rule] = Field(default=[], description="Changes to the message, in this order.")
-    delivery: Delivery = Delivery()
-    dead_letter: DeadLetter = DeadLetter()
-    enabled: bool = True
+    delivery: Delivery = Field(default=Delivery(), description="How the link sends.")
+    dead_letter: DeadLetter = Field(default=DeadLetter(), description="Where events go that can never pass.")
+    enabled: bool = Field(default=True, description="false: the link is checked and drawn, but not started.")

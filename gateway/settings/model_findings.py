@@ -33,6 +33,8 @@ _KINDS: Final[dict[str, tuple[str, str]]] = {
 _BOUNDS: Final = {
     "greater_than_equal": ("ge", "at least"),
     "less_than_equal": ("le", "at most"),
+    "greater_than": ("gt", "more than"),
+    "less_than": ("lt", "less than"),
 }
 
 

@@ -17,22 +17,24 @@ PropertyName = Annotated[str, Field(min_length=1)]
 class RenameRule(StrictModel):
     """Send a property under another name."""
 
-    rename: PropertyName
-    to: PropertyName
+    rename: PropertyName = Field(description="Name of the property.")
+    to: PropertyName = Field(description="Its new name.")
 
 
 class DropRule(StrictModel):
     """Leave a property out."""
 
-    drop: PropertyName
+    drop: PropertyName = Field(description="Name of the property.")
 
 
 class ConstantRule(StrictModel):
     """Add a property that is the same for every message."""
 
-    constant: PropertyName
-    type: Literal["boolean", "byte", "short", "int", "long", "float", "double", "String"] = "String"
-    value: bool | int | float | str
+    constant: PropertyName = Field(description="Name of the property.")
+    type: Literal["boolean", "byte", "short", "int", "long", "float", "double", "String"] = Field(
+        default="String", description="JMS type of the value."
+    )
+    value: bool | int | float | str = Field(description="true or false, a number, or text.")
 
 
 class CopyHeaderRule(StrictModel):
@@ -41,8 +43,8 @@ class CopyHeaderRule(StrictModel):
     copy_header: Literal[
         "JMSType", "JMSDeliveryMode", "JMSPriority", "JMSTimeToLive", "JMSMessageID", "JMSTimestamp", "JMSExpiration",
         "JMSDestination", "JMSCorrelationID", "JMSReplyTo", "JMSRedelivered",
-    ]  # fmt: skip
-    to: PropertyName
+    ] = Field(description="The header field.")  # fmt: skip
+    to: PropertyName = Field(description="Name of the property.")
 
 
 class RouteRule(StrictModel):
@@ -55,7 +57,7 @@ class RouteRule(StrictModel):
 class BodyRule(StrictModel):
     """Choose the kind of body."""
 
-    body: Literal["text", "bytes", "map", "stream"]
+    body: Literal["text", "bytes", "map", "stream"] = Field(description="The kind.")
 
 
 RULES: Final[dict[str, type[StrictModel]]] = {

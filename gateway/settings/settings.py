@@ -33,13 +33,13 @@ class Settings(StrictModel):
     run_dir: str = Field(
         default="run", min_length=1, description="Folder for what the gateway writes; from where it is started."
     )
-    orb: OrbSettings = OrbSettings()
-    services: Services = Services()
-    admin: AdminSettings | None = None
+    orb: OrbSettings = Field(default=OrbSettings(), description="How CORBA peers reach the gateway.")
+    services: Services = Field(default=Services(), description="What the gateway hosts for others.")
+    admin: AdminSettings | None = Field(default=None, description="Health, links and metrics over HTTP.")
     endpoints: dict[Id, Annotated[Endpoint, Field(discriminator="type")]] = Field(
         default={}, description="Systems that we connect to."
     )
-    domain: Domain = Domain()
+    domain: Domain = Field(default=Domain(), description="What the links may look like as a whole.")
     channels: dict[Id, Channel] = Field(default={}, description="Members of the event domain, at the endpoints.")
     links: dict[Id, LinkSettings] = Field(default={}, description="Connections of the event domain.")
     tests: list[LinkTest] = Field(default=[], description="What the links must do; run by `isthmus test`.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final, NamedTuple
 
 from adapters.base import Capabilities
@@ -19,14 +19,29 @@ class Wire(NamedTuple):
     endpoint: type[EndpointBase]
     channel: type[ChannelBase]
     capabilities: Callable[[Any], Capabilities]
+    address: Callable[[Any, Any], Hashable]
+    """Of an endpoint and its channel: what tells the far side's channels apart. Two entries may name the same one."""
 
 
 WIRES: Final[dict[str, Wire]] = {
     "cosnotification": Wire(
-        cosnotification.CosNotificationEndpoint, cosnotification.CosNotificationChannel, cosnotification.capabilities
+        cosnotification.CosNotificationEndpoint,
+        cosnotification.CosNotificationChannel,
+        cosnotification.capabilities,
+        lambda endpoint, channel: (endpoint.factory, channel.channel),
     ),
-    "stomp": Wire(stomp.StompEndpoint, stomp.StompChannel, stomp.capabilities),
-    "memory": Wire(memory.MemoryEndpoint, memory.MemoryChannel, memory.capabilities),
+    "stomp": Wire(
+        stomp.StompEndpoint,
+        stomp.StompChannel,
+        stomp.capabilities,
+        lambda endpoint, channel: (frozenset(endpoint.hosts), endpoint.vhost, channel.destination),
+    ),
+    "memory": Wire(
+        memory.MemoryEndpoint,
+        memory.MemoryChannel,
+        memory.capabilities,
+        lambda _, channel: (channel.endpoint, channel.name),
+    ),
 }
 
 NOT_YET: Final = frozenset({"jms", "mq"})
@@ -35,7 +50,16 @@ NOT_YET: Final = frozenset({"jms", "mq"})
 
 def capabilities_of(channel: Channel) -> Capabilities:
     """What the wire of a channel can do."""
+    return _wire_of(channel).capabilities(channel)
+
+
+def address_of(endpoint: Endpoint, channel: Channel) -> Hashable:
+    """Equal for two entries of `channels:` that name the same channel of the far side."""
+    return type(channel).__name__, _wire_of(channel).address(endpoint, channel)
+
+
+def _wire_of(channel: Channel) -> Wire:
     for wire in WIRES.values():
         if isinstance(channel, wire.channel):
-            return wire.capabilities(channel)
+            return wire
     raise TypeError(f"no wire has channels of type {type(channel).__name__}")
