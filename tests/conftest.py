@@ -1,0 +1,87 @@
+"""Fixtures for every test: real brokers and a real JMS client. How to use them is in tests/parts/__init__.py."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+
+import pytest
+
+from tests.parts import activemq as activemq_part
+from tests.parts import artemis as artemis_part
+from tests.parts.availability import available
+from tests.parts.broker import Broker
+from tests.parts.cache import PartUnavailable
+from tests.parts.jms_client import JmsClient
+
+PARTS = {"artemis": artemis_part.fetch, "activemq": activemq_part.fetch}
+NEEDS = {
+    "artemis": {"artemis"},
+    "activemq": {"activemq"},
+    "broker": {"artemis", "activemq"},
+    "start_broker": {"artemis", "activemq"},
+    "jms": {"artemis", "activemq"},
+}
+STARTS: dict[str, Callable[..., Broker]] = {"artemis": artemis_part.artemis, "activemq": activemq_part.activemq}
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if NEEDS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker("java")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fetch what the selected tests need now, where no test's time-out runs; the fixtures deal with what is missing."""
+    if session.config.option.collectonly:
+        return
+    wanted = {
+        part for item in session.items for name in getattr(item, "fixturenames", ()) for part in NEEDS.get(name, ())
+    }
+    for part in sorted(wanted):
+        with suppress(PartUnavailable):
+            PARTS[part]()
+
+
+@pytest.fixture(scope="session")
+def artemis() -> Iterator[Broker]:
+    with ExitStack() as ends:
+        yield available(lambda: ends.enter_context(artemis_part.artemis()))
+
+
+@pytest.fixture(scope="session")
+def activemq() -> Iterator[Broker]:
+    with ExitStack() as ends:
+        yield available(lambda: ends.enter_context(activemq_part.activemq()))
+
+
+@pytest.fixture(params=["artemis", "activemq"])
+def broker(request: pytest.FixtureRequest) -> Broker:
+    """Each of the two in turn."""
+    found: Broker = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def start_broker() -> Iterator[Callable[..., Broker]]:
+    """Brokers of the test's own; they end with the test."""
+    with ExitStack() as ends:
+        yield lambda kind, **options: available(lambda: ends.enter_context(STARTS[kind](**options)))
+
+
+@pytest.fixture(scope="session")
+def jms() -> Iterator[JmsClient]:
+    client = JmsClient()
+    available(client.start)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def unique(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Names that no other test uses, and that tell whose they are."""
+    test = re.sub(r"\W+", "_", request.node.name)[:40].strip("_")
+    return lambda name: f"{name}.{test}.{uuid.uuid4().hex[:8]}"
