@@ -7,7 +7,22 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from adapters.base import Capabilities
-from adapters.settings_base import ChannelBase, EndpointBase, Profile
+from adapters.settings_base import ChannelBase, EndpointBase, Profile, StrictModel
+from adapters.stomp.flavours import Confirm, MapBodies
+
+
+class StompTls(StrictModel):
+    """TLS towards the broker; without `ca_file` the system's own certificate authorities count."""
+
+    ca_file: str | None = Field(default=None, description="PEM file of the authorities that we trust.")
+    certificate_file: str | None = Field(
+        default=None, description="PEM file of our own certificate, where the broker asks."
+    )
+    key_file: str | None = Field(
+        default=None, description="PEM file of its key; absent where it is in `certificate_file`."
+    )
+    key_password: SecretStr | None = Field(default=None, description="Only as ${env:NAME} or ${file:PATH}.")
+    check_host_name: bool = Field(default=True, description="Whether the broker's certificate must name the host.")
 
 
 class StompEndpoint(EndpointBase):
@@ -21,6 +36,7 @@ class StompEndpoint(EndpointBase):
         default="activemq", description="Whose ways of naming destinations and properties to follow."
     )
     vhost: str | None = Field(default=None, description="STOMP `host` header; RabbitMQ's virtual host.")
+    tls: StompTls | None = Field(default=None, description="TLS towards the broker; absent: none.")
     connect_timeout_ms: int = Field(
         default=5_000, ge=1, description="Longest wait for one host to accept a connection."
     )
@@ -28,6 +44,14 @@ class StompEndpoint(EndpointBase):
         default=10_000, ge=1, description="A confirmation later than this counts as a lost connection."
     )
     heartbeat_ms: int = Field(default=10_000, ge=0, description="Both ways; 0 switches heart-beats off.")
+    confirm: Confirm | None = Field(
+        default=None,
+        description="What proves a batch: the receipt of its transaction (batch) or of each message; default by broker.",
+    )
+    map_bodies: MapBodies | None = Field(
+        default=None,
+        description="Map bodies as JSON text, or in the form that the broker makes a real MapMessage of; default by broker.",
+    )
 
 
 class StompChannel(ChannelBase):
@@ -38,10 +62,22 @@ class StompChannel(ChannelBase):
     prefetch: int = Field(
         default=100, ge=1, description="Messages that the broker sends ahead of our acknowledgements."
     )
+    selector: str | None = Field(default=None, description="JMS selector that the broker applies (not RabbitMQ).")
+    subscription: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Name of a durable subscription to a topic; it outlives our connections.",
+    )
+    max_batch: int = Field(default=500, ge=1, le=10_000, description="Most messages in one transaction.")
 
 
 def capabilities(channel: StompChannel) -> Capabilities:
-    del channel
     return Capabilities(
-        form="message", typed_properties=False, transactions=True, durable=True, acknowledges=True, ordered=True
+        form="message",
+        typed_properties=False,
+        transactions=True,
+        durable=True,
+        acknowledges=True,
+        ordered=True,
+        max_batch=channel.max_batch,
     )

@@ -12,6 +12,7 @@ from tests.contract.wires.base import Wire
 WIRES = {
     "memory-events": "tests.contract.wires.memory:events",
     "memory-messages": "tests.contract.wires.memory:messages",
+    "stomp-embedded": "tests.contract.wires.stomp:embedded",
 }
 
 

@@ -1,0 +1,255 @@
+"""A Message as a SEND frame, and a MESSAGE frame as a Message.
+
+JMS header fields have STOMP headers of their own; every property is one more header, as text: STOMP loses its type, and on
+the way back every property is a String (the `$se` property of a translated event keeps the types, OC-META-1).
+
+What STOMP headers cannot carry as it is (OC-NAME-8):
+
+    a name that is a STOMP header, or JMS…        `$stomp$` before it
+    a value with NUL                              base64; `$base64` lists the names, as a JSON array
+    a value longer than the broker's limit        cut into NAME, NAME$2, NAME$3 …; `$long` gives the counts, as a JSON object
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, Final
+
+from adapters.stomp.bodies import BODY, MARKS, BodyError, decode_body, encode_body
+from adapters.stomp.flavours import Flavour, MapBodies
+from adapters.stomp.frames import Frame, escape, unescape
+from adapters.stomp.map_xml import java_number
+from mappings.model import NON_PERSISTENT, PERSISTENT, Headers, Message, MessageProperty
+
+PREFIX: Final = "$stomp$"
+BASE64: Final = "$base64"
+LONG: Final = "$long"
+
+_JMS: Final = frozenset((
+    "JMSType", "JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp", "JMSExpiration", "JMSDestination",
+    "JMSCorrelationID", "JMSReplyTo", "JMSRedelivered",
+))  # fmt: skip
+_OURS: Final = frozenset((BASE64, LONG))
+_STOMP: Final = frozenset((
+    "destination", "subscription", "message-id", "ack", "id", "receipt", "receipt-id", "transaction", "content-length",
+    "content-type", "host", "heart-beat", "selector", "persistent", "priority", "timestamp", "expires", "expiration",
+    "correlation-id", "reply-to", "type", "redelivered", "amq-msg-type", "transformation", "destination-type",
+    "subscription-type", "browser", "login", "passcode", "session", "server", "version", "accept-version",
+))  # fmt: skip
+_RESERVED: Final = _STOMP | _JMS | _OURS
+_INTEGERS: Final = frozenset({"JMSXGroupSeq", "JMSXDeliveryCount"})  # JMS itself says that these are int
+_BROKERS_OWN: Final = ("_AMQ_", "__AMQ_")  # Artemis shows its internal properties to STOMP subscribers
+
+MAX_REMEMBERED_NAMES: Final = 10_000
+
+
+class CodecError(ValueError):
+    """This message, or this frame, can never pass."""
+
+
+class Encoder:
+    """Makes SEND frames for one broker."""
+
+    def __init__(self, flavour: Flavour, map_bodies: MapBodies) -> None:
+        self._flavour = flavour
+        self._map_bodies = map_bodies
+        self._names: dict[str, str] = {}  # property name -> `escaped name:`
+        self._destinations: dict[str, str] = {}  # destination -> its header lines
+
+    def encode(self, message: Message, destination: str, id_: str, now_ms: int, extra: str = "") -> bytes:
+        """`extra` is header lines, each with its line end: transaction, receipt. Raises CodecError."""
+        flavour = self._flavour
+        try:
+            body = encode_body(message.body, flavour, self._map_bodies)
+        except (BodyError, UnicodeEncodeError, TypeError) as error:
+            raise CodecError(f"the body cannot be sent: {error}") from None
+        lines = ["SEND\n", self._destination(destination), extra]
+        if flavour.duplicate_header is not None:
+            lines.append(f"{flavour.duplicate_header}:{escape(id_)}\n")
+        lines += [f"{name}:{value}\n" for name, value in body.headers]
+        self._headers(message.headers, now_ms, lines)
+        coded: list[str] = []
+        names = self._names
+        for name, type_, value in message.properties:
+            if value is None:
+                continue  # JMS: null and absent are the same
+            text = value if type_ == "String" else _text(type_, value)
+            if name == BODY and (body.marked or value in MARKS):
+                start = f"{PREFIX}{BODY}:"
+            else:
+                start = names.get(name) or self._start(name)
+            if "\0" in text:
+                text = base64.b64encode(text.encode()).decode()
+                coded.append(unescape(start[:-1]))
+            lines.append(f"{start}{escape(text)}\n")
+        if coded:
+            lines.append(f"{BASE64}:{escape(json.dumps(coded))}\n")
+        if flavour.max_header_bytes is not None:
+            lines = self._within_limits(lines, flavour.max_header_bytes)
+        lines.append("\n")
+        head = "".join(lines)
+        if "\0" in head:
+            raise CodecError("a property name or header field contains NUL")
+        try:
+            return b"".join((head.encode(), body.data, b"\0"))
+        except UnicodeEncodeError as error:
+            raise CodecError(f"text that is not Unicode: {error}") from None
+
+    def _destination(self, destination: str) -> str:
+        lines = self._destinations.get(destination)
+        if lines is None:
+            headers = [("destination", self._flavour.to_wire(destination))]
+            headers += self._flavour.kind_headers(destination, subscribing=False)
+            lines = "".join(f"{name}:{escape(value)}\n" for name, value in headers)
+            _remember(self._destinations, destination, lines)
+        return lines
+
+    def _headers(self, headers: Headers, now_ms: int, lines: list[str]) -> None:
+        if headers.JMSDeliveryMode == PERSISTENT:  # absent is non-persistent; RabbitMQ must not be told `false`
+            lines.append("persistent:true\n")
+        if headers.JMSPriority != 4:
+            lines.append(f"priority:{headers.JMSPriority}\n")
+        if headers.JMSTimeToLive > 0:
+            span = self._flavour.expiry_header == "expiration"
+            lines.append(
+                f"{self._flavour.expiry_header}:{headers.JMSTimeToLive if span else now_ms + headers.JMSTimeToLive}\n"
+            )
+        if headers.JMSType is not None:
+            lines.append(f"type:{escape(headers.JMSType)}\n")
+        if headers.JMSCorrelationID is not None:
+            lines.append(f"correlation-id:{escape(headers.JMSCorrelationID)}\n")
+        if headers.JMSReplyTo is not None:
+            lines.append(f"reply-to:{escape(self._flavour.reply_to_wire(headers.JMSReplyTo))}\n")
+
+    def _start(self, name: str) -> str:
+        if not name:
+            raise CodecError("a property without a name")
+        start = escape(PREFIX + name if name in _RESERVED or name.startswith((PREFIX, *_BROKERS_OWN)) else name) + ":"
+        _remember(self._names, name, start)
+        return start
+
+    def _within_limits(self, lines: list[str], limit: int) -> list[str]:
+        """Cut what is too long for the broker; refuse what is too much for it."""
+        fitting: list[str] = []
+        counts: dict[str, int] = {}
+        for line in lines:
+            # At the most four bytes a character: the exact count is needed for few lines only.
+            if len(line) * 4 <= limit or len(line.encode("utf-8", "surrogatepass")) <= limit:
+                fitting.append(line)
+                continue
+            start, _, value = line[:-1].partition(":")
+            if start in _STOMP:
+                raise CodecError(f"the header {start} is longer than the broker's limit of {limit} bytes")
+            pieces = _pieces(value, limit // 4 - len(start) - 16)
+            counts[unescape(start)] = len(pieces)
+            fitting += [f"{start if n == 1 else f'{start}${n}'}:{piece}\n" for n, piece in enumerate(pieces, 1)]
+        if counts:
+            if len({line.partition(":")[0] for line in fitting}) < len(fitting):
+                raise CodecError("a property is named like a part of a long one")
+            fitting.append(f"{LONG}:{escape(json.dumps(counts))}\n")
+        if self._flavour.max_headers is not None and len(fitting) > self._flavour.max_headers - 10:
+            raise CodecError(f"{len(fitting)} headers are more than the broker takes ({self._flavour.max_headers})")
+        return fitting
+
+
+def _pieces(escaped: str, size: int) -> list[str]:
+    if size < 64:
+        raise CodecError("a property's name is too long for this broker")
+    pieces = []
+    position = 0
+    while position < len(escaped):
+        end = position + size
+        backslashes = len(escaped[position:end]) - len(escaped[position:end].rstrip("\\"))
+        end -= backslashes % 2  # an escape sequence is not cut in two
+        pieces.append(escaped[position:end])
+        position = end
+    return pieces
+
+
+def _remember(cache: dict[str, str], key: str, value: str) -> None:
+    if len(cache) >= MAX_REMEMBERED_NAMES:
+        cache.clear()
+    cache[key] = value
+
+
+def _text(type_: str, value: Any) -> str:
+    if type_ == "boolean":
+        return "true" if value else "false"
+    if type_ in ("float", "double"):
+        return java_number(value)
+    return str(value)
+
+
+class Decoder:
+    """Reads MESSAGE frames of one broker."""
+
+    def __init__(self, flavour: Flavour) -> None:
+        self._flavour = flavour
+
+    def decode(self, frame: Frame) -> Message:
+        """Raises CodecError."""
+        try:
+            headers = frame.headers
+            body, marked = decode_body(headers, frame.body, frame.has_content_length)
+            if LONG in headers or BASE64 in headers:
+                headers = _restored(headers)
+            properties = tuple(
+                [
+                    MessageProperty(name, "String", value) if name not in _INTEGERS else _integer(name, value)
+                    for name, value in headers.items()
+                    if name not in _RESERVED and not (marked and name == BODY) and not name.startswith(_BROKERS_OWN)
+                ]
+            )
+            if PREFIX.encode() in frame.head:
+                properties = tuple(
+                    [MessageProperty(name.removeprefix(PREFIX), type_, value) for name, type_, value in properties]
+                )
+            return Message(self._headers(headers), properties, body)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise CodecError(str(error)) from None
+
+    def _headers(self, headers: dict[str, str]) -> Headers:
+        get = headers.get
+        reply_to = get("reply-to")
+        expires = get("expires")
+        timestamp = get("timestamp")
+        return Headers(
+            JMSType=get("type"),
+            JMSDeliveryMode=PERSISTENT if is_persistent(headers) else NON_PERSISTENT,
+            JMSPriority=int(get("priority", "4")),
+            JMSMessageID=get("message-id"),
+            JMSTimestamp=None if timestamp is None else int(timestamp),
+            JMSExpiration=None if expires is None else int(expires),
+            JMSDestination=self._flavour.from_wire(headers["destination"]) if "destination" in headers else None,
+            JMSCorrelationID=get("correlation-id"),
+            JMSReplyTo=None if reply_to is None else self._flavour.from_wire(reply_to),
+            JMSRedelivered=get("redelivered") == "true",
+        )
+
+
+def _integer(name: str, value: str) -> MessageProperty:
+    return MessageProperty(name, "int", int(value))
+
+
+def is_persistent(headers: dict[str, str]) -> bool:
+    return headers.get("persistent", "").lower() in ("true", "1", "2")
+
+
+def _restored(headers: dict[str, str]) -> dict[str, str]:
+    """Long values joined, base64 undone."""
+    headers = dict(headers)
+    if LONG in headers:
+        for name, count in _object(headers.pop(LONG)).items():
+            headers[name] = "".join([headers[name], *(headers.pop(f"{name}${n}") for n in range(2, count + 1))])
+    if BASE64 in headers:
+        for name in json.loads(headers.pop(BASE64)):
+            headers[name] = base64.b64decode(headers[name], validate=True).decode()
+    return headers
+
+
+def _object(text: str) -> dict[str, int]:
+    form = json.loads(text)
+    if not isinstance(form, dict) or not all(isinstance(n, int) and 1 <= n <= 1000 for n in form.values()):
+        raise ValueError(f"{LONG} is no object of counts")
+    return form

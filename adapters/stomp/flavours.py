@@ -1,0 +1,116 @@
+"""What differs between brokers that all speak STOMP 1.2: names of destinations, extra headers, what NACK means, limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import quote, unquote
+
+Confirm = Literal["batch", "message"]
+MapBodies = Literal["json", "broker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """One kind of broker. Facts come from its documentation and from a Java consumer on the far side (docs/stomp.md)."""
+
+    name: str
+    prefetch_header: str
+    subscription_header: str | None  # names a durable subscription; None: the subscription's id does
+    nack_requeues: bool  # else NACK drops or dead-letters the message, and is never sent
+    confirm: Confirm = "batch"  # what proves a batch: the receipt of its COMMIT, or one for each message
+    map_bodies: MapBodies = "json"  # "broker": it makes a real MapMessage of a transformation (OC-BODY-7)
+    prefetch_bytes: int | None = None  # the prefetch header counts bytes: this many for one message
+    typed_destinations: bool = False  # queue or topic is told by a header, not by the destination's name
+    duplicate_header: str | None = None  # the broker drops a message whose value it has seen
+    quoted_names: bool = False
+    marks_text: bool = (
+        False  # it announces a content-length for every message: text needs a content-type to be told from bytes
+    )
+    text_with_length: bool = False  # amq-msg-type:text makes a TextMessage in spite of a content-length
+    expiry_header: Literal["expires", "expiration"] = "expires"  # a moment, or a span, in milliseconds
+    max_header_bytes: int | None = None  # the longest header line that it takes
+    max_headers: int | None = None
+
+    def to_wire(self, destination: str) -> str:
+        """`queue://NAME` and `topic://NAME` as the broker spells them."""
+        kind, _, name = destination.partition("://")
+        if self.typed_destinations:
+            return name
+        return f"/{kind}/{quote(name, safe='') if self.quoted_names else name}"
+
+    def kind_headers(self, destination: str, *, subscribing: bool) -> list[tuple[str, str]]:
+        """What else must be said of a destination."""
+        if not self.typed_destinations:
+            return []
+        routing = "ANYCAST" if destination.startswith("queue://") else "MULTICAST"
+        return [("subscription-type" if subscribing else "destination-type", routing)]
+
+    def subscribe_headers(self, destination: str, prefetch: int, durable_name: str | None) -> dict[str, str]:
+        """What SUBSCRIBE needs besides destination, id and ack mode."""
+        headers = dict(self.kind_headers(destination, subscribing=True))
+        headers[self.prefetch_header] = str(prefetch * (self.prefetch_bytes or 1))
+        if self.map_bodies == "broker":
+            headers["transformation"] = "jms-map-xml"  # else a MapMessage arrives with an empty body
+        if durable_name is not None:
+            if self.subscription_header is not None:
+                headers[self.subscription_header] = durable_name
+            else:
+                headers |= {"durable": "true", "auto-delete": "false"}
+        return headers
+
+    def reply_to_wire(self, destination: str) -> str:
+        """A destination for others to answer to. What is no `queue://` or `topic://` name passes as it is."""
+        if self.typed_destinations or not destination.startswith(("queue://", "topic://")):
+            return destination
+        return self.to_wire(destination)
+
+    def from_wire(self, destination: str) -> str:
+        """The inverse. Temporary destinations, whose names only their broker understands, pass as they are."""
+        for kind in ("queue", "topic"):
+            if destination.startswith(f"/{kind}/"):
+                name = destination[len(kind) + 2 :]
+                return f"{kind}://{unquote(name) if self.quoted_names else name}"
+        return destination
+
+
+FLAVOURS: Final = {
+    flavour.name: flavour
+    for flavour in (
+        Flavour(
+            "activemq",
+            prefetch_header="activemq.prefetchSize",
+            subscription_header="activemq.subscriptionName",
+            nack_requeues=False,
+            map_bodies="broker",
+            text_with_length=True,
+            max_header_bytes=10 * 1024,
+            max_headers=1000,
+        ),
+        Flavour(
+            "artemis",
+            prefetch_header="consumer-window-size",
+            prefetch_bytes=1024,
+            subscription_header="durable-subscription-name",
+            nack_requeues=False,
+            typed_destinations=True,
+            duplicate_header="_AMQ_DUPL_ID",
+        ),
+        Flavour(
+            "rabbitmq",
+            prefetch_header="prefetch-count",
+            subscription_header=None,
+            nack_requeues=True,
+            confirm="message",
+            quoted_names=True,
+            marks_text=True,
+            expiry_header="expiration",
+        ),
+        Flavour(
+            "embedded",
+            prefetch_header="prefetch-count",
+            subscription_header="durable-subscription-name",
+            nack_requeues=True,
+        ),
+    )
+}
