@@ -22,6 +22,12 @@ Without pytest (benchmarks): `with artemis(quick=False) as broker, JmsClient() a
 A broker can .kill() (-9), .restart() (same ports, same data), .stop(), .freeze(), .thaw(), .set_password(). It ends with
 the process that started it, however that ends (java/leash).
 
+A whole gateway and a CORBA supplier, each a process of its own, take neither Java nor a fixture:
+
+    with Gateway(tmp_path, {"services": …, "endpoints": …, "channels": …, "links": …}) as gateway, Supplier(ior_file) as supplier:
+        supplier.push("alarm", first=0, count=3)
+        gateway.wait_for_link("alarms", lambda status: status["accounts"]["delivered"] == 3)
+
 Other Java parts (availability.py turns a part that cannot be had into a skip with a reason, or, when CI=true, into a failure):
 
     jars = available(lambda: maven.jars("jacorb-3.9", "org.jacorb:jacorb:3.9", "org.jacorb:jacorb-services:3.9"))

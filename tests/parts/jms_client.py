@@ -14,11 +14,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-import json
-import select
-import subprocess
-import tempfile
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
@@ -26,6 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from tests.parts import activemq, artemis
 from tests.parts.broker import CONFIG
 from tests.parts.java import compiled, joined, tool
+from tests.parts.json_process import JsonProcess
 
 GRACE_SECS = 30.0  # how much longer than its own time-out an operation may take before the JVM counts as hung
 FACTORIES = {
@@ -84,9 +80,7 @@ class JmsClient:
     """The JVM. A context manager; start() and close() by hand where that suits better."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._unread = b""
+        self._process: JsonProcess | None = None
         self._names = itertools.count(1)
 
     def start(self) -> None:
@@ -95,13 +89,8 @@ class JmsClient:
         providers = [word for name, paths in jars.items() for word in (name, joined(paths), FACTORIES[name])]
         options = ["-Xms32M", "-Xmx256M", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
         options.append(f"-Dlog4j2.configurationFile={(CONFIG / 'jms_client' / 'log4j2.properties').as_uri()}")
-        self._process = subprocess.Popen(
-            [tool("java"), *options, "-cp", joined([compiled("jms", interface), *interface]), "jms.Driver", *providers],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-            start_new_session=True,
-        )
+        program = ["-cp", joined([compiled("jms", interface), *interface]), "jms.Driver"]
+        self._process = JsonProcess("the JMS client", [tool("java"), *options, *program, *providers])
 
     def connect(
         self,
@@ -126,19 +115,9 @@ class JmsClient:
         return JmsConnection(self, name)
 
     def close(self) -> None:
-        """End of input ends the program."""
         if self._process is not None:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            self._process.stdin.close()
-            try:
-                self._process.wait(10.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait(10.0)
-            self._process.stdout.close()
+            self._process.close()
             self._process = None
-        self._complaints.close()
 
     def __enter__(self) -> JmsClient:
         self.start()
@@ -149,32 +128,10 @@ class JmsClient:
 
     def call(self, *, timeout_secs: float = 0.0, **command: Any) -> Any:
         assert self._process is not None, "not started"
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(command).encode() + b"\n")
-        self._process.stdin.flush()
-        answer = json.loads(self._read_line(time.monotonic() + timeout_secs + GRACE_SECS))
+        answer = self._process.ask(command, timeout_secs + GRACE_SECS)
         if "error" in answer:
             raise JmsError(answer["error"]["class"], answer["error"]["message"])
         return answer["result"]
-
-    def _read_line(self, deadline: float) -> bytes:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        pieces = [self._unread]
-        while b"\n" not in pieces[-1]:
-            if not select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                self._process.kill()
-                raise AssertionError(f"the JMS client hangs{self._complaint()}")
-            piece = self._process.stdout.read1(1 << 20)  # type: ignore[attr-defined]
-            if not piece:
-                raise AssertionError(f"the JMS client has ended{self._complaint()}")
-            pieces.append(piece)
-        line, _, self._unread = b"".join(pieces).partition(b"\n")
-        return line
-
-    def _complaint(self) -> str:
-        self._complaints.seek(0)
-        return f"; it says:\n{self._complaints.read().decode(errors='replace')[-3000:]}"
 
 
 class JmsConnection:
