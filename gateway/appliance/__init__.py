@@ -1,1 +1,1 @@
-"""The running gateway: hosted services, links, the admin interface, and how they start, change and stop. Start at `appliance.py`."""
+"""The running gateway: hosted services, links, admin interface, and how they start, change and stop. Start at `appliance.py`."""

@@ -12,7 +12,7 @@ LOCK_NAME = "isthmus.lock"
 
 
 class RunDir:
-    """Made if it is missing, and locked while the gateway runs; the kernel frees the lock when the process ends, however it ends."""
+    """Made if it is missing, and locked while the gateway runs; the kernel frees the lock when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

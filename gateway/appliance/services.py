@@ -38,13 +38,35 @@ class Services:
     def stop(self) -> None:
         while self._undo:
             self._undo.pop()()
+        self._orb = None
 
     def orb(self) -> Orb:
-        """The one ORB of the process, started when it is first asked for."""
-        raise NotImplementedError
+        """The one ORB of the process, started when it is first asked for. Raises StopError."""
+        if self._orb is None:
+            from adapters.cosnotification.orb import Orb
+
+            self._orb = orb = Orb(self._settings.orb)
+            orb.start()
+            self._undo.append(orb.stop)
+        return self._orb
 
     def _start_broker(self, settings: BrokerServiceSettings) -> None:
-        raise NotImplementedError
+        from adapters.embedded_broker.broker import Broker
+
+        listen = parse_address(settings.listen, any_port=True)
+        password = settings.password.get_secret_value() if settings.password is not None else None
+        broker = Broker(listen.host, listen.port, settings.login, password)
+        address = broker.start()
+        self._undo.append(broker.stop)
+        self._listener.service_changed("broker", "ready", address=str(address))
 
     def _start_notification(self, settings: NotificationServiceSettings) -> None:
-        raise NotImplementedError
+        from adapters.cosnotification.service.service import NotificationService
+
+        service = NotificationService(self.orb(), channels=settings.channels)
+        service.start()
+        self._undo.append(service.stop)
+        reference = Path(settings.factory_ior)
+        write_whole(reference, service.factory_ior + "\n")
+        self._undo.append(lambda: reference.unlink(missing_ok=True))
+        self._listener.service_changed("notification", "ready", factory_ior=str(reference))

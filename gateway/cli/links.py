@@ -24,7 +24,7 @@ def links(
     ] = DEFAULT_ADMIN,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
-    """Show the links of a running gateway and their accounts. Exits with 1 when one has stopped for good, 69 when nobody answers."""
+    """Show the links of a running gateway and their accounts. Exits with 1 when one has stopped for good, 69 without an answer."""
     statuses = _ask(admin)
     if as_json:
         for status in statuses:

@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Annotated
@@ -23,7 +23,7 @@ from gateway.settings import SettingsError, load
 from gateway.telemetry import log
 
 
-class LogFormat(str, Enum):
+class LogFormat(StrEnum):
     text = "text"
     json = "json"
 

@@ -46,4 +46,3 @@ class Screen:
             (str(message.body.value), "dim"),
         )
         self._console.print(line, soft_wrap=True)
-
