@@ -4,6 +4,7 @@
     ├── MappingError                a value, event or message that cannot be read or translated   (MAP-…)
     │   └── Expired                 not a fault: the event's time is over, it must not be sent    (MAP-EXPIRED)
     ├── FilterError                 an ETCL or selector text that does not parse                  (FLT-…)
+    ├── FilterRuntimeError          a filter that has no result for this one event: no match      (FLT-…)
     ├── adapters.base.AdapterError  told apart by what the caller must do: ReconnectError,
     │                               RetryLaterError, DeadLetterError, StopError
     └── gateway.settings.SettingsError    a configuration with findings                           (CFG-…)
@@ -53,4 +54,12 @@ class FilterError(IsthmusError):
 
     def __init__(self, code: str, message: str, *, position: int, hint: str = "") -> None:
         super().__init__(code, message, path=f"character {position + 1}", hint=hint)
+        self.position = position
+
+
+class FilterRuntimeError(IsthmusError):
+    """A filter that has no result for one event, which counts as no match (RULES.md 3.5). `position` is where in its text."""
+
+    def __init__(self, code: str, message: str, *, position: int, path: str = "", hint: str = "") -> None:
+        super().__init__(code, message, path=path, hint=hint)
         self.position = position
