@@ -1,0 +1,327 @@
+"""StructuredEvent to Message, for every event: the walk that the compiled plans are measured against and fall back on.
+
+The order of the properties is that of the event: the fixed header (SE-FIX-*), the variable header, the filterable data, then
+`$body`, `$body_type`, `$gid` and `$se`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from mappings.errors import MappingError
+from mappings.idl_types import Basic, Fixed, IdlType, String, WString, unalias
+from mappings.known_types import PROPERTY_SEQ
+from mappings.model import (
+    NON_PERSISTENT,
+    PERSISTENT,
+    Any_,
+    Headers,
+    Message,
+    MessageProperty,
+    Property,
+    StructuredEvent,
+)
+from mappings.translate import metadata as se
+from mappings.translate import names, quality
+from mappings.translate.body_out import BodyOut, BodyWriter
+from mappings.translate.explanation import Entry, Trace
+from mappings.translate.flatten import Flattener, TooMuch, base64_of, encoded, exceeds
+from mappings.translate.options import Options
+from mappings.translate.priorities import PRIORITY_MAPS
+from mappings.translate.rules import additions, renames
+from mappings.translate.type_tags import TooLargeType
+
+JMS_TYPE: Final = "Structured Event"  # SE-HDR-4
+CUT_MARK: Final = "…"  # OC-EVT-1
+DEFAULT_PRIORITY: Final = 4  # SE-VAR-4
+
+
+class Forward:
+    """Translates any event, field by field. `counts` says how often a rule had to give something up, by the rule's id."""
+
+    def __init__(self, options: Options, counts: Counter[str]) -> None:
+        self.options = options
+        self.profile = names.PROFILES[options.profile]
+        self.reserved = names.reserved_names(self.profile)
+        self.priority = PRIORITY_MAPS[options.priority]
+        self.absent_mode = PERSISTENT if options.absent_reliability == "persistent" else NON_PERSISTENT
+        self.renames = tuple(renames(options.rules))
+        self.added = tuple(additions(options.rules))
+        self._bodies = BodyWriter(options)
+        self._counts = counts
+
+    def __call__(
+        self, event: StructuredEvent, now_ms: int, elapsed_ms: int, gid: str | None, trace: Trace = None
+    ) -> Message:
+        """Raises MappingError, Expired."""
+        try:
+            return _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts, self._bodies).message(opaque=False)
+        except _MetadataTooLong:
+            # Types are what makes `$se` long: sent as CDR, a field brings its own.
+            if trace is not None:
+                trace.clear()
+            try:
+                once = _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts, self._bodies)
+                return once.message(opaque=True)
+            except _MetadataTooLong:
+                raise MappingError(
+                    "MAP-SIZE",
+                    "the types of this event take more room than $se has",
+                    path="remainder_of_body",
+                    hint="switch mapping.metadata off for this link, or use fewer fields",
+                ) from None
+        except RecursionError:
+            raise MappingError("MAP-DEPTH", "nested too deep to be translated") from None
+
+
+class _MetadataTooLong(Exception):
+    pass
+
+
+class _Once:
+    """One translation."""
+
+    def __init__(
+        self,
+        forward: Forward,
+        event: StructuredEvent,
+        now_ms: int,
+        elapsed_ms: int,
+        gid: str | None,
+        trace: Trace,
+        counts: Counter[str],
+        bodies: BodyWriter,
+    ) -> None:
+        self.forward = forward
+        self.options = forward.options
+        self.profile = forward.profile
+        self.event = event
+        self.now_ms = now_ms
+        self.elapsed_ms = elapsed_ms
+        self.gid = gid
+        self.trace = trace
+        self.counts = counts
+        self.bodies = bodies
+        self.out: list[MessageProperty] = []
+        self.inner_types: dict[str, IdlType | None] = {}
+        self.keys = names.TakenNames(self.profile)
+        self.taken = names.TakenNames(self.profile, forward.reserved)
+        self.rest: list[dict[str, Any]] = []
+        self.cut: list[str] = []
+        self.mode: str | None = None
+        self.priority: int | None = None
+        self.timeout: int | None = None
+
+    def message(self, opaque: bool) -> Message:
+        event, options = self.event, self.options
+        self._fixed(names.DOMAIN, event.domain_name, "domain_name", "SE-FIX-1")
+        self._fixed(names.TYPE, event.type_name, "type_name", "SE-FIX-2")
+        self._fixed(names.EVENT, event.event_name, "event_name", "SE-FIX-3")
+        self.flattener = Flattener(
+            self.profile,
+            self.taken,
+            options.limits,
+            include_seq_alias=options.include_seq_alias,
+            trace=self.trace,
+            out=self.out,
+            inner_types=self.inner_types,
+            keys=self.keys,
+        )
+        header = [self._header_field(field, index, opaque) for index, field in enumerate(event.variable_header)]
+        data = [
+            self._field(field, f"filterable_data[{index}].value", opaque)
+            for index, field in enumerate(event.filterable_data)
+        ]
+        ttl = self._time_to_live()
+        self._send_rest()
+        body = self.bodies.write(event.remainder_of_body, self.inner_types, self.keys, self.trace, opaque)
+        self._marks(body)
+        if options.metadata:
+            self._metadata(tuple(header), tuple(data), body.form, ttl)
+        headers = Headers(
+            JMS_TYPE,
+            self.mode or self.forward.absent_mode,
+            DEFAULT_PRIORITY if self.priority is None else self.priority,
+            ttl,
+            None if self.gid is None else f"ID:{self.gid}",  # SE-HDR-1
+            self.now_ms,  # SE-HDR-2
+            JMSDestination=options.destination,  # SE-HDR-3
+        )
+        return Message(headers, tuple(self.out), body.body)
+
+    # The fixed header
+
+    def _fixed(self, field: str, text: str, path: str, rule: str) -> None:
+        name = self.profile.root(field)
+        limit = self.options.limits.property_bytes
+        whole = True
+        if exceeds(text, limit):
+            text = _cut(text, limit)
+            rule, whole = "OC-EVT-1", False
+            self.cut.append(field)
+            self.counts["OC-EVT-1"] += 1
+        self.out.append(MessageProperty(name, "String", text))
+        self._explain(path, rule, name, "String", whole)
+
+    # Fields
+
+    def _header_field(self, field: Property, index: int, opaque: bool) -> se.Field:
+        name, type_, value = field
+        path = f"variable_header[{index}].value"
+        if quality.consumes(name, type_, value) and (beside := self._consume(name, value, path)) is not None:
+            return se.Field(name, type_, se.HEADER, beside)
+        if name in quality.CONSUMED:
+            self.counts["OC-VAR-6"] += 1
+        if name == quality.START_TIME and self.options.scheduled_delay and quality.is_time(type_):
+            self._schedule(value["time"], path)
+        return self._field(field, path, opaque)
+
+    def _consume(self, name: str, value: int, path: str) -> int | None:
+        """Make a header field of the first of its name; how many properties go beside it. None for any other."""
+        metadata = self.options.metadata
+        if name == quality.RELIABILITY and self.mode is None:
+            self.mode = quality.delivery_mode(value)
+            self._explain(path, "SE-VAR-1", "headers.JMSDeliveryMode", self.mode, True)
+            beside = not metadata
+        elif name == quality.PRIORITY and self.priority is None:
+            self.priority = self.forward.priority.to_jms(value)
+            beside = not metadata or self.forward.priority.back(self.priority) != value
+            self._explain(path, "SE-VAR-2", "headers.JMSPriority", "int", True)
+        elif name == quality.TIMEOUT and self.timeout is None:
+            self.timeout = value
+            exact = not value % quality.TICKS_PER_MS and not self.elapsed_ms
+            lossless = not value or (not self.elapsed_ms and metadata)
+            self._explain(path, "SE-VAR-3" if exact else "OC-VAR-2", "headers.JMSTimeToLive", "long", lossless)
+            beside = not metadata
+        else:
+            return None
+        if beside:  # OC-VAR-7
+            type_ = "short" if name != quality.TIMEOUT else "long" if value < 2**63 else "String"
+            taken = self.taken.take(self.profile.root(name))
+            self.out.append(MessageProperty(taken, type_, str(value) if type_ == "String" else value))
+            self._explain(path, "OC-VAR-7" if not metadata else "OC-VAR-1", taken, type_, True)
+        return int(beside)
+
+    def _schedule(self, start: int, path: str) -> None:
+        wait = quality.delay(start, self.now_ms)
+        if wait and all(property_.name != quality.DELAY_PROPERTY for property_ in self.out):
+            self.out.append(MessageProperty(quality.DELAY_PROPERTY, "long", wait))
+            self._explain(path, "OC-VAR-4", quality.DELAY_PROPERTY, "long", True)
+
+    def _field(self, field: Property, path: str, opaque: bool) -> se.Field:
+        name, type_, value = field
+        if self.flattener.room <= 0:
+            self.rest.append({"name": name, "value": Any_(type_, value)})
+            self._explain(path, "OC-TYPE-21", self._rest_name, "String", self.options.metadata)
+            return se.Field(name, None, se.REST_OF)
+        plain = unalias(type_)
+        if plain.kind == "longdouble":
+            self.counts["OC-TYPE-6"] += 1
+            self._explain(path, "OC-TYPE-6", "", "", False)
+            return se.Field(name, type_, se.LOST)
+        root = self.profile.root(name)
+        before = len(self.trace or ())
+        try:
+            if opaque and _is_large(type_):
+                raise TooMuch
+            self.flattener.field(type_, value, root, path)
+        except TooMuch:
+            rule = "OC-TYPE-20" if plain.kind == "value" else "OC-TYPE-21"
+            return se.Field(name, None, se.CDR, self._as_cdr(type_, value, root, path, rule))
+        if self.trace is not None and not self.options.metadata:
+            self._without_metadata(before, field, path)
+        return se.Field(name, type_)
+
+    def _as_cdr(self, type_: IdlType, value: Any, root: str, path: str, rule: str) -> int:
+        """How many properties it took."""
+        text = base64_of(encoded(type_, value))
+        try:
+            parts = se.in_parts(text, root, self.profile, self.options.limits.property_bytes)
+        except MappingError as error:
+            error.path = path
+            raise
+        for name, part in parts:
+            taken = self.taken.take(name)
+            self.out.append(MessageProperty(taken, "String", part))
+            self._explain(path, rule, taken, "String", self.options.metadata)
+        return len(parts)
+
+    @property
+    def _rest_name(self) -> str:
+        return self.profile.below(self.profile.root(names.METADATA), names.REST)
+
+    def _send_rest(self) -> None:
+        if self.rest:
+            text = base64_of(encoded(PROPERTY_SEQ, self.rest))
+            for name, part in se.in_parts(text, self._rest_name, self.profile, self.options.limits.property_bytes):
+                self.out.append(MessageProperty(name, "String", part))
+
+    def _without_metadata(self, before: int, field: Property, path: str) -> None:
+        """Without `$se` only plain data of the seven plain types comes back as it was."""
+        assert self.trace is not None
+        plain = path.startswith("filterable_data") and field.type.kind in _PLAIN
+        for index in range(before, len(self.trace)):
+            entry = self.trace[index]
+            self.trace[index] = entry._replace(lossless=plain and entry.rule == "OC-TYPE-1")
+
+    # The rest of the message
+
+    def _time_to_live(self) -> int:
+        stop = quality.time_field(self.event.variable_header, quality.STOP_TIME)
+        ttl = quality.time_to_live(self.timeout or 0, stop, self.now_ms, self.elapsed_ms)
+        if stop is not None and self.trace is not None:
+            self._explain("variable_header.StopTime", "OC-VAR-3", "headers.JMSTimeToLive", "long", True)
+        return ttl
+
+    def _marks(self, body: BodyOut) -> None:
+        root = self.profile.root
+        if body.mark:
+            self.out.append(MessageProperty(root(names.BODY), "String", body.mark))
+        if body.type_id:
+            self.out.append(MessageProperty(root(names.BODY_TYPE), "String", body.type_id))
+        if self.gid is not None:  # OC-ID-1
+            self.out.append(MessageProperty(root(names.GATEWAY_ID), "String", self.gid))
+
+    def _metadata(self, header: tuple[se.Field, ...], data: tuple[se.Field, ...], body: se.BodyForm, ttl: int) -> None:
+        exact = None
+        if self.timeout is not None and not self.elapsed_ms and ttl * quality.TICKS_PER_MS != self.timeout:
+            exact = self.timeout
+        shared = se.Metadata(
+            self.profile,
+            header,
+            data,
+            body,
+            self.options.include_seq_alias,
+            self.forward.renames,
+            self.forward.added,
+            tuple(self.cut),
+        )
+        try:
+            text = se.write(shared, se.Dynamic(exact, self.inner_types))
+        except TooLargeType:
+            raise _MetadataTooLong from None
+        fields = (*header, *data)
+        if len(text) > se.MAX_TEXT and any(field.how == se.SENT and _is_large(field.type) for field in fields):
+            raise _MetadataTooLong
+        name = self.profile.root(names.METADATA)
+        for part_name, part in se.in_parts(text, name, self.profile, se.PART_BYTES):
+            self.out.append(MessageProperty(part_name, "String", part))
+
+    def _explain(self, path: str, rule: str, to: str, type_: str, lossless: bool) -> None:
+        if self.trace is not None:
+            self.trace.append(Entry(path, rule, to, type_, lossless))
+
+
+def _is_large(type_: IdlType | None) -> bool:
+    """Whether a type takes more than a tag in `$se`."""
+    return not isinstance(type_, Basic | String | WString | Fixed) or type_.kind == "any"
+
+
+_PLAIN: Final = frozenset({"boolean", "short", "long", "longlong", "float", "double", "string"})
+
+
+def _cut(text: str, limit: int) -> str:
+    """The beginning of a text, and a mark, in at most this many bytes."""
+    room = max(0, limit - len(CUT_MARK.encode()))
+    return text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore") + CUT_MARK

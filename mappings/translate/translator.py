@@ -1,0 +1,54 @@
+"""The translator of one link: StructuredEvent to Message and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mappings.model import Message, StructuredEvent
+from mappings.translate.explanation import Entry, Explained
+from mappings.translate.forward import Forward
+from mappings.translate.options import Options
+from mappings.translate.reverse import Reverse
+from mappings.translate.rules import compile_rules
+
+
+class Translator:
+    """Belongs to one thread. `counts` says how often a rule had to give something up, by the rule's id."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        """Raises FilterError for a rule whose selector does not parse."""
+        self.options = options or Options()
+        self.counts: Counter[str] = Counter()
+        self._change = compile_rules(self.options.rules)
+        self._forward = Forward(self.options, self.counts)
+        self._reverse = Reverse(self.options, self.counts)
+
+    def forward(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Message:
+        """Raises MappingError (dead-letter it) and Expired (count it, send nothing).
+
+        `now_ms`: milliseconds since 1970. `elapsed_ms`: how long the event has been in the gateway, taken off its Timeout.
+        `gid`: an id that stays the same when the event is sent again (OC-ID-1).
+        """
+        message = self._forward(event, now_ms, elapsed_ms, gid)
+        return message if self._change is None else self._change(message, None)
+
+    def reverse(self, message: Message, *, now_ms: int) -> StructuredEvent:
+        """Raises MappingError and Expired."""
+        if self._change is not None:
+            message = self._change(message, None)
+        return self._reverse(message, now_ms)
+
+    def explain(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Explained:
+        """As `forward`, with what became of every part."""
+        trace: list[Entry] = []
+        message = self._forward(event, now_ms, elapsed_ms, gid, trace)
+        if self._change is not None:
+            message = self._change(message, trace)
+        return Explained(message, tuple(trace))
+
+    def explain_reverse(self, message: Message, *, now_ms: int) -> Explained:
+        """As `reverse`, with what became of every part."""
+        trace: list[Entry] = []
+        if self._change is not None:
+            message = self._change(message, trace)
+        return Explained(self._reverse(message, now_ms, trace), tuple(trace))
