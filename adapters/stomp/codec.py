@@ -182,10 +182,11 @@ def _text(type_: str, value: Any) -> str:
 
 
 class Decoder:
-    """Reads MESSAGE frames of one broker."""
+    """Reads MESSAGE frames of one broker; `destination` is where the subscription listens."""
 
-    def __init__(self, flavour: Flavour) -> None:
+    def __init__(self, flavour: Flavour, destination: str | None = None) -> None:
         self._flavour = flavour
+        self._known = {} if destination is None else {flavour.to_wire(destination): destination}
 
     def decode(self, frame: Frame) -> Message:
         """Raises CodecError."""
@@ -209,6 +210,12 @@ class Decoder:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise CodecError(str(error)) from None
 
+    def _destination(self, headers: dict[str, str]) -> str | None:
+        wire = headers.get("destination")
+        if wire is None:
+            return None
+        return self._known.get(wire) or self._flavour.from_wire(wire, headers.get("destination-type"))
+
     def _headers(self, headers: dict[str, str]) -> Headers:
         get = headers.get
         reply_to = get("reply-to")
@@ -218,10 +225,10 @@ class Decoder:
             JMSType=get("type"),
             JMSDeliveryMode=PERSISTENT if is_persistent(headers) else NON_PERSISTENT,
             JMSPriority=int(get("priority", "4")),
-            JMSMessageID=get("message-id"),
+            JMSMessageID=self._flavour.message_id(headers["message-id"]) if "message-id" in headers else None,
             JMSTimestamp=None if timestamp is None else int(timestamp),
             JMSExpiration=None if expires is None else int(expires),
-            JMSDestination=self._flavour.from_wire(headers["destination"]) if "destination" in headers else None,
+            JMSDestination=self._destination(headers),
             JMSCorrelationID=get("correlation-id"),
             JMSReplyTo=None if reply_to is None else self._flavour.from_wire(reply_to),
             JMSRedelivered=get("redelivered") == "true",

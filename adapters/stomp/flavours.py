@@ -65,8 +65,14 @@ class Flavour:
             return destination
         return self.to_wire(destination)
 
-    def from_wire(self, destination: str) -> str:
+    def message_id(self, header: str) -> str:
+        """What stays the same when the message is delivered again: Artemis puts the number of the consumer before it."""
+        return header.rpartition(",")[2] if self.typed_destinations else header
+
+    def from_wire(self, destination: str, routing: str | None = None) -> str:
         """The inverse. Temporary destinations, whose names only their broker understands, pass as they are."""
+        if routing is not None and self.typed_destinations and "://" not in destination:
+            return f"{'queue' if routing == 'ANYCAST' else 'topic'}://{destination}"
         for kind in ("queue", "topic"):
             if destination.startswith(f"/{kind}/"):
                 name = destination[len(kind) + 2 :]

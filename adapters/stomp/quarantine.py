@@ -58,6 +58,10 @@ class Quarantine:
             self._strikes[id_] = self._strikes.get(id_, 0) + 1
             if self._strikes[id_] >= 2:
                 self._condemned[id_] = DeadLetterError("STO-REFUSED", error.message, path=error.path, hint=error.hint)
+        self.suspect(open_ids)
+
+    def suspect(self, open_ids: list[list[list[str]]]) -> None:
+        """These go with a receipt each."""
         self._suspects.update(id_ for batch in open_ids for ids in batch for id_ in ids)
 
     def settled(self, ids: list[str]) -> None:

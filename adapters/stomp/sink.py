@@ -181,9 +181,12 @@ class StompSink(Sink):
 
     def _on_lost(self, error: ReconnectError) -> None:
         with self._lock:
+            open_ids = [list(pending.receipts.values()) for pending in self._pending if pending.receipts]
             if isinstance(error, BrokerError) and error.blames_message:
-                open_ids = [list(pending.receipts.values()) for pending in self._pending if pending.receipts]
                 self._quarantine.accuse(open_ids, error)
+            elif self._flavour.duplicate_header is not None:
+                # The broker may have taken these. It drops a duplicate in silence, but not inside a transaction.
+                self._quarantine.suspect(open_ids)
         self._fail(error)
 
     # Both

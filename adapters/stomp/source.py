@@ -31,7 +31,7 @@ class StompSource(Source):
         self._endpoint = endpoint
         self._channel = channel
         self._flavour = FLAVOURS[endpoint.broker]
-        self._decoder = Decoder(self._flavour)
+        self._decoder = Decoder(self._flavour, channel.destination)
         self._changed = threading.Condition()
         self._arrived: deque[Frame] = deque()
         self._waiting = False
@@ -156,7 +156,7 @@ class StompSource(Source):
             self._unsettled.add(token.ack)
             return Delivery(
                 payload=message,
-                id=headers["message-id"],
+                id=self._flavour.message_id(headers["message-id"]),
                 received_at=now,
                 persistent=is_persistent(headers),
                 redelivered=headers.get("redelivered") == "true",

@@ -13,11 +13,15 @@ WIRES = {
     "memory-events": "tests.contract.wires.memory:events",
     "memory-messages": "tests.contract.wires.memory:messages",
     "stomp-embedded": "tests.contract.wires.stomp:embedded",
+    "stomp-activemq": "tests.contract.wires.stomp_brokers:activemq",
+    "stomp-artemis": "tests.contract.wires.stomp_brokers:artemis",
 }
+JAVA = ("stomp-activemq", "stomp-artemis")  # brokers of tests/parts; their makers get the fixture request
 
 
-@pytest.fixture(params=WIRES)
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.java) if name in JAVA else name for name in WIRES])
 def wire(request: pytest.FixtureRequest) -> Iterator[Wire]:
     module, maker = WIRES[request.param].split(":")
-    with getattr(import_module(module), maker)() as wire:
+    make = getattr(import_module(module), maker)
+    with make(request) if request.param in JAVA else make() as wire:
         yield wire
