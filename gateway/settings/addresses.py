@@ -49,16 +49,36 @@ def parse_address(text: str, *, any_port: bool = False) -> Address:
     return Address(found["name"], port)
 
 
+def address_in(text: str) -> Address | None:
+    """The address that a text is, port 0 allowed; None where it is none."""
+    try:
+        return parse_address(text, any_port=True)
+    except AddressError:
+        return None
+
+
 def overlap(one: Address, other: Address) -> bool:
     """Whether two listeners would want the same address: same port, and the same host or one that stands for all."""
     if one.port != other.port or one.port == 0:
         return False
-    return one.host == other.host or _is_any(one.host) or _is_any(other.host)
+    return one.host.lower() == other.host.lower() or is_any_host(one.host) or is_any_host(other.host)
+
+
+def is_any_host(host: str) -> bool:
+    """Whether a listener on it listens on every address of the machine."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine itself can reach it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") == "localhost"
 
 
 def _looks_like_ipv4(name: str) -> bool:
     return all(part.isdigit() for part in name.split("."))
-
-
-def _is_any(host: str) -> bool:
-    return host in ("0.0.0.0", "::")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Final
 
@@ -20,13 +20,13 @@ class Document:
     folder: FilePath  # where relative paths of the configuration start
     text: str
     top: Mapping
+    kept: dict[Path, list[int]] = field(default_factory=dict)
+    """Lists that invalid items were taken out of: where the items that are left stood. Paths count the items that are left."""
 
     def node(self, path: Path) -> Node | None:
         """The node at a path; None where there is none."""
-        node: Node | None = self.top
-        for step in path:
-            node = child(node, step) if node is not None else None
-        return node
+        found, node = self.nearest(path)
+        return node if found == path else None
 
     def value(self, path: Path) -> Value:
         """The scalar value at a path, with secrets resolved: never to be shown; None where there is none."""
@@ -37,11 +37,17 @@ class Document:
         """The node at a path, or at the longest part of it that exists."""
         node: Node = self.top
         for depth, step in enumerate(path):
-            below = child(node, step)
+            below = child(node, self._index_in_file(path[:depth], step))
             if below is None:
                 return path[:depth], node
             node = below
         return path, node
+
+    def _index_in_file(self, path: Path, step: str | int) -> str | int:
+        if not isinstance(step, int) or path not in self.kept:
+            return step
+        indices = self.kept[path]
+        return indices[step] if step < len(indices) else -1
 
     def place(self, path: Path) -> Place:
         return self.nearest(path)[1].place

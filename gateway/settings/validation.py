@@ -38,8 +38,8 @@ def validate(report: Report) -> Validated:
     for link, entry in _entries(data, "links").items():
         whole &= _rules(entry, ("links", link, "rules"), report)
     settings, rest = _salvage(Settings, data, (), report)
-    if settings is None and isinstance(data, dict):
-        settings, _ = _salvage(Settings, {**data, "name": _NO_NAME}, (), None)
+    if settings is None:
+        settings, _ = _salvage(Settings, {**data, "name": _NO_NAME}, (), report, silent=True)
     return Validated(settings, whole and rest)
 
 
@@ -116,28 +116,26 @@ def _rules(link: Any, path: Path, report: Report) -> bool:
     if not isinstance(rules, list):
         return True
     whole = True
-    made = []
+    made: dict[int, BaseModel] = {}
     for index, entry in enumerate(rules):
-        at = (*path, index)
-        if not _is_mapping(entry, at, report):
-            whole = False
-            continue
-        word = word_of(entry)
-        if word is None:
-            report.error(
-                "CFG-RULE",
-                at,
-                "a rule must hold exactly one of the words that tell rules apart",
-                f"write one of: {', '.join(RULES)}",
-            )
-            whole = False
-            continue
-        model, complete = _salvage(RULES[word], entry, at, report)
+        model, complete = _rule(entry, (*path, index), report)
         whole &= complete
         if model is not None:
-            made.append(model)
-    link["rules"] = made
+            made[index] = model
+    link["rules"] = list(made.values())
+    report.document.kept[path] = list(made)
     return whole
+
+
+def _rule(entry: Any, path: Path, report: Report) -> tuple[BaseModel | None, bool]:
+    if not _is_mapping(entry, path, report):
+        return None, False
+    word = word_of(entry)
+    if word is None:
+        hint = f"write one of: {', '.join(RULES)}"
+        report.error("CFG-RULE", path, "a rule must hold exactly one of the words that tell rules apart", hint)
+        return None, False
+    return _salvage(RULES[word], entry, path, report)
 
 
 def _is_mapping(entry: Any, path: Path, report: Report) -> bool:
@@ -152,7 +150,7 @@ def _entries(data: Any, section: str) -> dict[str, Any]:
     return entries if isinstance(entries, dict) else {}
 
 
-def _salvage(model: type[M], data: Any, path: Path, report: Report | None) -> tuple[M | None, bool]:
+def _salvage(model: type[M], data: Any, path: Path, report: Report, *, silent: bool = False) -> tuple[M | None, bool]:
     """A model of what is valid in the data, and whether that is all of it. Takes what is invalid out of the data."""
     whole = True
     while True:
@@ -160,23 +158,25 @@ def _salvage(model: type[M], data: Any, path: Path, report: Report | None) -> tu
             return model.model_validate(data), whole
         except ValidationError as error:
             errors = error.errors(include_url=False, include_input=False)
-        if whole and report is not None:
+        if whole and not silent:
             report_errors(report, model, path, errors)
         whole = False
-        if not _prune(data, errors):
+        if not _prune(data, errors, path, report.document.kept):
             return None, False
 
 
-def _prune(data: Any, errors: Sequence[ErrorDetails]) -> bool:
+def _prune(data: Any, errors: Sequence[ErrorDetails], base: Path, kept: dict[Path, list[int]]) -> bool:
     """Take out the smallest parts that make the data invalid; False where that would be all of it."""
     wrong = {_existing(data, _culprit(error)) for error in errors}
     if () in wrong:
         return False
     for path in sorted(wrong, key=_order, reverse=True):  # items of a list from its end: indices stay right
-        parent = data
+        parent, last = data, path[-1]
         for step in path[:-1]:
             parent = parent[step]
-        del parent[path[-1]]
+        if isinstance(parent, list) and isinstance(last, int):
+            del kept.setdefault((*base, *path[:-1]), list(range(len(parent))))[last]
+        del parent[last]
     return True
 
 

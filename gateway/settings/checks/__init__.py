@@ -5,7 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from gateway.settings.checks.delivery import check_back_off, check_batches, check_dead_letters
+from gateway.settings.checks.domain import check_domain
+from gateway.settings.checks.filters import check_filters
+from gateway.settings.checks.forms import check_effect, check_property_types
+from gateway.settings.checks.hosted import check_hosted_channels
+from gateway.settings.checks.link_tests import check_link_tests
+from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
+from gateway.settings.checks.references import check_references, check_unused
+from gateway.settings.checks.rules import check_rules
+from gateway.settings.checks.secrets import check_secrets
+from gateway.settings.checks.stomp import check_stomp_channels
+from gateway.settings.checks.way_back import check_way_back
 from gateway.settings.report import Report
 from gateway.settings.settings import Settings
 
-CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = ()
+CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
+    check_secrets,
+    check_addresses,
+    check_admin_is_private,
+    check_way_back,
+    check_hosted_channels,
+    check_references,
+    check_unused,
+    check_stomp_channels,
+    check_domain,
+    check_filters,
+    check_effect,
+    check_property_types,
+    check_rules,
+    check_back_off,
+    check_batches,
+    check_dead_letters,
+    check_link_tests,
+)

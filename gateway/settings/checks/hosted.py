@@ -1,0 +1,27 @@
+"""What the gateway hosts itself, and the endpoints that point at it."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from gateway.settings.report import Report
+from gateway.settings.settings import Settings
+
+
+def check_hosted_channels(settings: Settings, report: Report) -> None:
+    """Channels of our own Notification Service have ids from 0 on, and no others exist when the links start."""
+    service = settings.services.notification
+    if service is None:
+        return
+    for id_, channel in settings.channels.items():
+        endpoint = settings.endpoints.get(channel.endpoint)
+        if not isinstance(channel, CosNotificationChannel) or not isinstance(endpoint, CosNotificationEndpoint):
+            continue
+        if FilePath(endpoint.factory) == FilePath(service.factory_ior) and channel.channel >= service.channels:
+            report.error(
+                "CFG-HOSTED-CHANNEL",
+                ("channels", id_, "channel"),
+                f"our own Notification Service makes {service.channels} channels, with ids from 0 on",
+                "name one of them, or raise services.notification.channels",
+            )

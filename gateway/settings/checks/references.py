@@ -1,0 +1,46 @@
+"""Ids that name something: it must exist, and what exists should be named."""
+
+from __future__ import annotations
+
+from gateway.settings.document import quoted
+from gateway.settings.nodes import Path
+from gateway.settings.report import Report
+from gateway.settings.settings import Settings
+
+
+def check_references(settings: Settings, report: Report) -> None:
+    """That a channel's endpoint exists has been seen before: its model depends on it."""
+    channels = frozenset(report.document.keys(("channels",)))
+    for id_, link in settings.links.items():
+        _must_exist(report, ("links", id_, "from"), link.source, channels, "channel", "CFG-UNKNOWN-CHANNEL")
+        _must_exist(report, ("links", id_, "to"), link.sink, channels, "channel", "CFG-UNKNOWN-CHANNEL")
+    links = frozenset(report.document.keys(("links",)))
+    for index, test in enumerate(settings.tests):
+        _must_exist(report, ("tests", index, "link"), test.link, links, "link", "CFG-UNKNOWN-LINK")
+
+
+def check_unused(settings: Settings, report: Report) -> None:
+    """By what the file says, valid or not: a broken link uses its channels too."""
+    document = report.document
+    joined = {document.value(("links", link, end)) for link in document.keys(("links",)) for end in ("from", "to")}
+    for channel in settings.channels:
+        if channel not in joined:
+            path = ("channels", channel)
+            report.warning(
+                "CFG-UNUSED-CHANNEL", path, f"no link uses channel {quoted(channel)}", "add a link, or remove it",
+                at=report.key(path),
+            )  # fmt: skip
+    named = {document.value(("channels", channel, "endpoint")) for channel in document.keys(("channels",))}
+    for endpoint in settings.endpoints:
+        if endpoint not in named:
+            path = ("endpoints", endpoint)
+            report.warning(
+                "CFG-UNUSED-ENDPOINT", path, f"no channel is at endpoint {quoted(endpoint)}", "add one, or remove it",
+                at=report.key(path),
+            )  # fmt: skip
+
+
+def _must_exist(report: Report, path: Path, id_: str, known: frozenset[str], what: str, code: str) -> None:
+    if id_ not in known:
+        hint = report.suggestion(path, sorted(known), what)
+        report.error(code, path, f"there is no {what} {report.document.shown(path)}", hint)
