@@ -5,13 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from adapters.base import Delivery, Form, Outgoing
 from gateway.links.step import FILTERED, Filtered, Step
 from mappings.errors import Expired
-from mappings.filters import compile_etcl, compile_selector
-from mappings.model import Message, StructuredEvent
-from mappings.translate import Options, Translator
+from mappings.model import Message, MessageProperty, StructuredEvent
+from mappings.translate import Limits, Options, Translator
+from mappings.translate.rules import ChooseBody, Constant, CopyHeader, Drop, Rename, Route, Rule
+
+if TYPE_CHECKING:  # a step needs no pydantic
+    from gateway.settings import Settings
+    from gateway.settings.links import LinkSettings
+    from gateway.settings.rules import Rule as RuleSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,62 @@ class Translation:
     options: Options = field(default_factory=Options)
     etcl: str | None = None  # over events
     selector: str | None = None  # over messages
+
+
+def translation_of(settings: Settings, link: str) -> Translation:
+    """Of a link of a configuration that has been checked."""
+    from gateway.settings.wires import capabilities_of
+
+    its = settings.links[link]
+    source, sink = settings.channels[its.source], settings.channels[its.sink]
+    source_form, sink_form = capabilities_of(source).form, capabilities_of(sink).form
+    messages = sink if sink_form == "message" else source
+    options = options_of(
+        its,
+        profile=getattr(messages, "profile", "borland"),
+        destination=getattr(sink, "destination", None),
+        scheduled_delay=getattr(settings.endpoints[sink.endpoint], "broker", None) == "activemq",
+    )
+    return Translation(
+        source_form,
+        sink_form,
+        options,
+        its.filter if source_form == "event" else None,
+        its.selector if source_form == "message" else None,
+    )
+
+
+def options_of(
+    link: LinkSettings, *, profile: str, destination: str | None = None, scheduled_delay: bool = False
+) -> Options:
+    """What a link's `mapping:` and `rules:` say, with the naming profile and the destination of its channel."""
+    mapping = link.mapping.model_dump(exclude={"limits"})
+    return Options(
+        **mapping,
+        limits=Limits(**link.mapping.limits.model_dump()),
+        profile=profile,  # type: ignore[arg-type]  # the channel's model has checked it
+        rules=tuple(map(_rule_of, link.rules)),
+        destination=destination,
+        scheduled_delay=scheduled_delay,
+    )
+
+
+def _rule_of(rule: RuleSettings) -> Rule:
+    from gateway.settings import rules
+
+    match rule:
+        case rules.RenameRule():
+            return Rename(rule.rename, rule.to)
+        case rules.DropRule():
+            return Drop(rule.drop)
+        case rules.ConstantRule():
+            return Constant(MessageProperty(rule.constant, rule.type, rule.value))
+        case rules.CopyHeaderRule():
+            return CopyHeader(rule.copy_header, rule.to)
+        case rules.RouteRule():
+            return Route(rule.route, rule.when)
+        case rules.BodyRule():
+            return ChooseBody(rule.body)
 
 
 def compile_step(translation: Translation) -> Step:
@@ -40,9 +102,13 @@ def compile_step(translation: Translation) -> Step:
 
 def _admission(translation: Translation) -> Callable[[Delivery], bool] | None:
     if translation.etcl is not None:
+        from mappings.filters import compile_etcl
+
         etcl = compile_etcl(translation.etcl)
         return lambda delivery: etcl.matches(_event(delivery))
     if translation.selector is not None:
+        from mappings.filters import compile_selector
+
         selector = compile_selector(translation.selector)
         return lambda delivery: selector.matches(_message(delivery))
     return None

@@ -33,9 +33,7 @@ class Translator:
         return message if self._change is None else self._change(message, None)
 
     def reverse(self, message: Message, *, now_ms: int) -> StructuredEvent:
-        """Raises MappingError and Expired."""
-        if self._change is not None:
-            message = self._change(message, None)
+        """Raises MappingError and Expired. Rules of the link have no part in it: `$se` tells what they did."""
         return self._reverse(message, now_ms)
 
     def explain(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Explained:
@@ -49,6 +47,4 @@ class Translator:
     def explain_reverse(self, message: Message, *, now_ms: int) -> Explained:
         """As `reverse`, with what became of every part."""
         trace: list[Entry] = []
-        if self._change is not None:
-            message = self._change(message, trace)
         return Explained(self._reverse(message, now_ms, trace), tuple(trace))
