@@ -10,5 +10,6 @@ is parsed.
 """
 
 from mappings.filters.etcl import EtclFilter, compile_etcl
+from mappings.filters.selector import Selector, compile_selector
 
-__all__ = ["EtclFilter", "compile_etcl"]
+__all__ = ["EtclFilter", "Selector", "compile_etcl", "compile_selector"]

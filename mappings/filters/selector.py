@@ -1,0 +1,99 @@
+"""JMS message selectors, compiled to closures, in three-valued logic (RULES.md 8).
+
+    selector = compile_selector("$type_name = 'Alarm' AND $Severity > 2")
+    selector.matches(message)                 True or False; UNKNOWN is no match
+    selector.evaluate(message)                True, False, or None for UNKNOWN
+    selector.matches_values(headers.get)      the same for any function from a name to a value, None where there is none
+
+The prefix `convert_string_expressions:` makes strings count as numbers and booleans where they are compared with such, as
+ActiveMQ does; over STOMP every property is a string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from mappings.filters.selector_checks import HEADERS, check
+from mappings.filters.selector_closures import Condition, Load, Loaders, compile_condition
+from mappings.filters.selector_operators import Value
+from mappings.filters.selector_tree import Expression, parse_selector
+from mappings.model import Message
+
+CONVERT_PREFIX: Final = "convert_string_expressions:"
+CACHED_SELECTORS: Final = 1024
+
+Values: TypeAlias = Callable[[str], Value]
+"""The value of a property, or of a header field by its JMS name; None where there is none."""
+
+
+class Selector:
+    """A compiled selector. It holds no state of its own and may be shared by threads."""
+
+    __slots__ = ("_condition", "_converting", "_of_values", "text", "tree")
+
+    def __init__(self, text: str, tree: Expression | None, *, converting: bool) -> None:
+        self.text = text
+        self.tree = tree
+        self._converting = converting
+        self._condition = self._compile(_message_loader)
+        self._of_values: Condition | None = None
+
+    def matches(self, message: Message) -> bool:
+        """Whether the selector accepts the message; raises nothing."""
+        return self._condition(message) is True
+
+    def evaluate(self, message: Message) -> bool | None:
+        """None is UNKNOWN: a property is missing, or NULL, on which the result depends."""
+        return self._condition(message)
+
+    def matches_values(self, values: Values) -> bool:
+        return self.evaluate_values(values) is True
+
+    def evaluate_values(self, values: Values) -> bool | None:
+        if self._of_values is None:
+            self._of_values = self._compile(_values_loader)
+        return self._of_values(values)
+
+    def _compile(self, loaders: Loaders) -> Condition:
+        if self.tree is None:
+            return _always
+        return compile_condition(self.tree, loaders, converting=self._converting)
+
+    def __repr__(self) -> str:
+        return f"Selector({self.text!r})"
+
+
+@lru_cache(maxsize=CACHED_SELECTORS)
+def compile_selector(text: str) -> Selector:
+    """The selector of a text; equal texts give the same selector while it is remembered.
+
+    Raises FilterError (FLT-SYNTAX, FLT-TYPE, FLT-NAME, FLT-LIMIT) with the position in the text.
+    """
+    converting = text.lstrip().startswith(CONVERT_PREFIX)
+    tree = parse_selector(text.replace(CONVERT_PREFIX, " " * len(CONVERT_PREFIX), 1) if converting else text)
+    if tree is not None:
+        check(tree)
+    return Selector(text, tree, converting=converting)
+
+
+def _always(source: Any) -> bool:
+    return True
+
+
+def _message_loader(name: str) -> Load:
+    if name in HEADERS:
+        return lambda message: getattr(message.headers, name)
+
+    def load(message: Message) -> Any:
+        for property_ in message.properties:
+            if property_[0] == name:
+                return property_[2]
+        return None
+
+    return load
+
+
+def _values_loader(name: str) -> Load:
+    return lambda values: values(name)
