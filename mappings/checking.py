@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, Final, TypeAlias
 
 from mappings.errors import MappingError
+from mappings.fixed_point import fits
 from mappings.idl_types import (
     Array,
     Basic,
@@ -29,7 +30,7 @@ from mappings.idl_types import (
 )
 from mappings.limits import MAX_DEPTH, too_deep
 from mappings.model import NO_ARM, Any_, UnionValue
-from mappings.type_compiler import Arms, Cell, Fields, TypeCompiler, check_depth, is_octets
+from mappings.type_compiler import Arms, Cell, Fields, TypeCompiler, height, is_octets
 
 Check: TypeAlias = Callable[[Any, int], None]
 """Takes a value and its depth; raises MappingError with the path from this value downwards."""
@@ -181,7 +182,7 @@ def _is_hexadecimal(digits: str) -> bool:
 def _type(value: Any, _depth: int) -> None:
     if not isinstance(value, IdlType):
         raise wrong_type("an IDL type", value)
-    check_depth(value)
+    height(value)
 
 
 def _any(value: Any, depth: int) -> None:
@@ -234,10 +235,10 @@ class _Checks(TypeCompiler[Check]):
         return BASIC_CHECKS[kind]
 
     def string(self, type_: String) -> Check:
-        return bounded_text(_string, "string", type_.bound, "utf-8", 1) if type_.bound else _string
+        return _bounded(_string, "string", type_.bound, lambda text: len(text.encode())) if type_.bound else _string
 
     def wstring(self, type_: WString) -> Check:
-        return bounded_text(_wstring, "wstring", type_.bound, "utf-16-le", 2) if type_.bound else _wstring
+        return _bounded(_wstring, "wstring", type_.bound, len) if type_.bound else _wstring
 
     def fixed(self, type_: Fixed) -> Check:
         def check(value: Any, _depth: int) -> None:
@@ -345,29 +346,19 @@ class _Checks(TypeCompiler[Check]):
         return check
 
 
-def bounded_text(check: Check, what: str, bound: int, encoding: str, unit: int) -> Check:
-    """A bound counts what is sent: octets of UTF-8 in a string, code units of UTF-16 in a wstring."""
+def _bounded(check: Check, what: str, bound: int, measure: Callable[[str], int]) -> Check:
+    """A bound counts as omniORB does: the octets of a string in UTF-8, the characters of a wstring."""
 
     def bounded(value: Any, depth: int) -> None:
         check(value, depth)
-        length = len(value.encode(encoding)) // unit
-        if length > bound:
-            raise too_long(what, length, bound)
+        if measure(value) > bound:
+            raise too_long(what, measure(value), bound)
 
     return bounded
 
 
 def check_fixed(type_: Fixed, value: Decimal) -> None:
-    if not value.is_finite():
-        raise out_of_range(f"fixed<{type_.digits},{type_.scale}>", value)
-    _sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    significant = "".join(map(str, digits)).lstrip("0")
-    if not significant:
-        return
-    trailing = len(significant) - len(significant.rstrip("0"))
-    integral = len(significant) + exponent
-    if exponent + trailing < -type_.scale or integral > type_.digits - type_.scale:
+    if not fits(type_, value):
         raise out_of_range(f"fixed<{type_.digits},{type_.scale}>", value)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from mappings.errors import MappingError
 from mappings.idl_types import (
@@ -91,7 +92,7 @@ class TypeCompiler(ABC, Generic[F]):
         return self._remember(type_)
 
     def _remember(self, type_: IdlType) -> F:
-        check_depth(type_)  # before anything hashes it
+        height(type_)  # before anything hashes it
         function = self._by_type.get(type_)
         if function is None:
             function = self.build(type_, Scope({}, 0))
@@ -223,12 +224,48 @@ def parts_of(type_: IdlType) -> tuple[IdlType, ...]:
             return ()
 
 
-def check_depth(type_: IdlType) -> None:
-    """Raises MAP-DEPTH for a type that is nested too deep to compare, hash or walk."""
-    level = parts_of(type_)
-    depth = 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
+def height(type_: IdlType) -> int:
+    """How many levels of types are inside the type. Raises MAP-DEPTH where there are too many to compare, hash or walk."""
+    levels = 0
+    inside = parts_of(type_)
+    while inside:
+        levels += 1
+        if levels > MAX_DEPTH:
             raise too_deep()
-        level = tuple(part for outer in level for part in parts_of(outer))
+        inside = tuple(part for outer in inside for part in parts_of(outer))
+    return levels
+
+
+def free_recursions(type_: IdlType) -> frozenset[str]:
+    """The repository ids of enclosing types that a type's recursions name but that are not part of it."""
+    if isinstance(type_, Recursive):
+        return frozenset((type_.id,))
+    inner = frozenset[str]().union(*map(free_recursions, parts_of(type_)))
+    return inner - {type_.id} if isinstance(type_, Struct | Exception_ | Union | Alias | ValueBox | Value) else inner
+
+
+def substitute(type_: IdlType, whole: Mapping[str, IdlType]) -> IdlType:
+    """The type with its open recursions replaced by the types that they name."""
+    if isinstance(type_, Recursive):
+        return whole.get(type_.id, type_)
+    if isinstance(type_, Struct | Exception_ | Union | Alias | ValueBox | Value) and type_.id in whole:
+        whole = {id_: other for id_, other in whole.items() if id_ != type_.id}
+    if not whole:
+        return type_
+    match type_:
+        case Struct() | Exception_() | Union():
+            changed: Any = type_  # three classes with members of two classes, all handled alike
+            members = tuple(replace(member, type=substitute(member.type, whole)) for member in changed.members)
+            return cast(IdlType, replace(changed, members=members))
+        case Sequence() | Array():
+            return replace(type_, element=substitute(type_.element, whole))
+        case Alias() | ValueBox():
+            return replace(type_, type=substitute(type_.type, whole))
+        case Value():
+            base = None if type_.base is None else substitute(type_.base, whole)
+            return replace(
+                type_, base=base,
+                members=tuple(replace(member, type=substitute(member.type, whole)) for member in type_.members),
+            )  # fmt: skip
+        case _:
+            return type_

@@ -24,6 +24,7 @@ from mappings.checking import (
     wrong_type,
 )
 from mappings.errors import MappingError
+from mappings.fixed_point import at_scale
 from mappings.idl_types import Fixed
 
 Reader: TypeAlias = Callable[[Any, int], Any]
@@ -143,16 +144,6 @@ def read_fixed(type_: Fixed) -> Reader:
 
 def write_fixed(type_: Fixed) -> Writer:
     return lambda value, _depth: f"{at_scale(type_, value):f}"
-
-
-def at_scale(type_: Fixed, value: Decimal) -> Decimal:
-    """The same number with exactly the type's decimals, whatever the precision of the decimal context; zero has no sign."""
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    shift = exponent + type_.scale
-    number = int("".join(map(str, digits)))
-    number = number * 10**shift if shift >= 0 else number // 10**-shift
-    return Decimal((sign if number else 0, tuple(map(int, str(number))), -type_.scale))
 
 
 def _checked(kind: str) -> Reader:

@@ -64,10 +64,11 @@ INTEGER_RANGES: Mapping[str, tuple[int, int]] = {
     "ulonglong": (0, 2**64 - 1),
 }
 
-# An IOR of a real object reference: type id "IDL:X:1.0", one IIOP profile.
+# A real object reference: type id "IDL:X:1.0", one IIOP profile. It is spelt as omniORB spells it, little-endian: a reference
+# that has been through CDR comes back in that spelling.
 SAMPLE_IOR = (
-    "IOR:000000000000000a49444c3a583a312e3000000000000001000000000000002400010200000000"
-    "0a3132372e302e302e310015b300000000086f626a6563746964"
+    "IOR:010000000a00000049444c3a583a312e30000000010000000000000024000000000102000000000a"
+    "3132372e302e302e310015b3000000086f626a656374696400000000"
 )
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
@@ -187,10 +188,10 @@ def _draw_value(draw: st.DrawFn, type_: IdlType, enclosing: Mapping[str, IdlType
             return draw(anys) if depth < 2 else Any_(Basic("long"), 7)
         case Basic(kind):
             return draw(_BASIC_VALUES[kind])
-        case String(bound):  # a bound counts what is sent: octets, and UTF-16 code units
+        case String(bound):  # a bound counts octets
             return draw(text).encode()[: bound or None].decode(errors="ignore")
-        case WString(bound):
-            return draw(text).encode("utf-16-le")[: bound * 2 or None].decode("utf-16-le", errors="ignore")
+        case WString(bound):  # and here characters
+            return draw(text)[: bound or None]
         case Fixed(digits, scale):
             number = draw(st.integers(0, 10**digits - 1))
             sign = int(number != 0 and draw(st.booleans()))
