@@ -16,21 +16,15 @@ from tests.parts.broker import Broker
 from tests.parts.cache import PartUnavailable
 from tests.parts.jms_client import JmsClient
 
-PARTS = {"artemis": artemis_part.fetch, "activemq": activemq_part.fetch}
-NEEDS = {
-    "artemis": {"artemis"},
-    "activemq": {"activemq"},
-    "broker": {"artemis", "activemq"},
-    "start_broker": {"artemis", "activemq"},
-    "jms": {"artemis", "activemq"},
-}
+PARTS = (artemis_part.fetch, activemq_part.fetch)
+JAVA_FIXTURES = {"artemis", "activemq", "broker", "start_broker", "jms"}
 STARTS: dict[str, Callable[..., Broker]] = {"artemis": artemis_part.artemis, "activemq": activemq_part.activemq}
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if NEEDS.keys() & set(getattr(item, "fixturenames", ())):
+        if JAVA_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("java")
 
 
@@ -38,12 +32,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Fetch what the selected tests need now, where no test's time-out runs; the fixtures deal with what is missing."""
     if session.config.option.collectonly:
         return
-    wanted = {
-        part for item in session.items for name in getattr(item, "fixturenames", ()) for part in NEEDS.get(name, ())
-    }
-    for part in sorted(wanted):
-        with suppress(PartUnavailable):
-            PARTS[part]()
+    if any(item.get_closest_marker("java") for item in session.items):
+        for fetch in PARTS:
+            with suppress(PartUnavailable):
+                fetch()
 
 
 @pytest.fixture(scope="session")
