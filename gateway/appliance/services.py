@@ -56,9 +56,8 @@ class Services:
         listen = parse_address(settings.listen, any_port=True)
         password = settings.password.get_secret_value() if settings.password is not None else None
         broker = Broker(listen.host, listen.port, settings.login, password)
-        address = broker.start()
         self._undo.append(broker.stop)
-        self._listener.service_changed("broker", "ready", address=str(address))
+        self._listener.service_changed("broker", "ready", address=broker.start())
 
     def _start_notification(self, settings: NotificationServiceSettings) -> None:
         from adapters.cosnotification.service.service import NotificationService

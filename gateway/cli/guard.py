@@ -34,10 +34,18 @@ def guarded(action: Callable[[], object]) -> int:
         return _missing_module(missing)
     except IsthmusError as error:
         print(f"isthmus: {error}", file=sys.stderr)
-        return ExitCode.CONFIGURATION if error.code.startswith("CFG-") else ExitCode.FAILED
+        return _status_for(error)
     except BaseException as defect:  # noqa: BLE001  the guard exists to catch what nobody foresaw
         return _defect(defect)
     return ExitCode.OK
+
+
+def _status_for(error: IsthmusError) -> int:
+    from adapters.base import StopError  # not at the top: every start of every command would pay for it
+
+    if error.code.startswith("CFG-"):
+        return ExitCode.CONFIGURATION
+    return ExitCode.UNAVAILABLE if isinstance(error, StopError) else ExitCode.FAILED
 
 
 def _status_of(end: SystemExit) -> int:
