@@ -49,8 +49,8 @@ class ActiveMQ(Broker):
         }
 
     def _write_users(self) -> None:
-        (self._etc / "users.properties").write_text(f"{self.login}={self.password}\n", encoding="utf-8")
-        (self._etc / "groups.properties").write_text(f"everything={self.login}\n", encoding="utf-8")
+        self._write("users.properties", f"{self.login}={self.password}\n")
+        self._write("groups.properties", f"everything={self.login}\n")
 
     def _words(self) -> dict[str, str]:
         plugin = (

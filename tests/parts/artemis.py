@@ -51,8 +51,8 @@ class Artemis(Broker):
         }
 
     def _write_users(self) -> None:
-        (self._etc / "users.properties").write_text(f"{self.login} = {self.password}\n", encoding="utf-8")
-        (self._etc / "roles.properties").write_text(f"everything = {self.login}\n", encoding="utf-8")
+        self._write("users.properties", f"{self.login} = {self.password}\n")
+        self._write("roles.properties", f"everything = {self.login}\n")
 
 
 def artemis(*, login_required: bool = True, heap_megabytes: int = 384, quick: bool = True) -> Artemis:

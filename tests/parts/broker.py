@@ -157,6 +157,12 @@ class Broker(ABC):
     def _etc(self) -> Path:
         return self.folder / "etc"
 
+    def _write(self, name: str, text: str) -> None:
+        """Whole or not at all: the broker reads when it likes."""
+        part = self.folder / f"{name}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(self._etc / name)
+
     def _java_options(self) -> list[str]:
         options = [
             "-Xms64M",
