@@ -84,6 +84,11 @@ class Document:
             return node.text or "nothing"
         return quoted(node.text)
 
+    def written(self, path: Path) -> str | None:
+        """The scalar at a path as it is written, references unresolved; None where there is none, or a secret's."""
+        node = self.node(path)
+        return node.text if isinstance(node, Scalar) and not any(map(is_secret_key, path)) else None
+
     def keys(self, path: Path) -> list[str]:
         """The keys of the mapping at a path; none where there is no mapping."""
         node = self.node(path)

@@ -15,12 +15,13 @@ _LONGEST_SHOWN: Final = 12
 
 
 def check_domain(settings: Settings, report: Report) -> None:
-    """A link that is not enabled is no part of the domain."""
+    """A link that is not enabled is no part of the domain, nor is one whose channels do not exist."""
+    known = frozenset(report.document.keys(("channels",)))
     vertices = Vertices(settings)
     graph = Graph()
     first: dict[tuple[str, str], str] = {}
     for id_, link in settings.links.items():
-        if not link.enabled:
+        if not link.enabled or not {link.source, link.sink} <= known:
             continue
         source, sink = vertices.of(link.source), vertices.of(link.sink)
         if (source, sink) in first:

@@ -1,0 +1,58 @@
+"""The event domain of a configuration as a drawing: everything as it is written in the file, so no secret can be in it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gateway.domain.drawing import Drawing, Edge, Group, Vertex
+from gateway.settings.document import Document
+from gateway.settings.findings import printable
+from gateway.settings.nodes import Path
+
+LONGEST_TEXT: Final = 40
+_ADDRESS_KEYS: Final = ("destination", "channel", "name", "queue")
+"""Which channel of the far side it is, by wire."""
+
+
+def picture_of(document: Document) -> Drawing:
+    """Also of a configuration with errors: what a link names is drawn, whether it exists or not."""
+    groups: dict[str, list[Vertex]] = {endpoint: [] for endpoint in document.keys(("endpoints",))}
+    channels = document.keys(("channels",))
+    for channel in channels:
+        endpoint = document.written(("channels", channel, "endpoint")) or ""
+        groups.setdefault(endpoint, []).append(Vertex(channel, _address(document, channel)))
+    edges = [edge for link in document.keys(("links",)) if (edge := _edge(document, link)) is not None]
+    known = frozenset(channels)
+    strangers = dict.fromkeys(name for edge in edges for name in (edge.source, edge.sink) if name not in known)
+    drawn = [Group(_title(document, endpoint), tuple(members)) for endpoint, members in groups.items() if members]
+    if strangers:
+        drawn.append(Group("", tuple(Vertex(name, ("does not exist",)) for name in strangers)))
+    return Drawing(drawn, edges)
+
+
+def _title(document: Document, endpoint: str) -> str:
+    kind = document.written(("endpoints", endpoint, "type"))
+    return f"{_short(endpoint)} ({_short(kind)})" if kind else _short(endpoint)
+
+
+def _address(document: Document, channel: str) -> tuple[str, ...]:
+    for key in _ADDRESS_KEYS:
+        text = document.written(("channels", channel, key))
+        if text:
+            return (_short(f"{key} {text}" if text.isdigit() else text),)
+    return ()
+
+
+def _edge(document: Document, link: str) -> Edge | None:
+    path: Path = ("links", link)
+    source, sink = (document.written((*path, end)) for end in ("from", "to"))
+    if not source or not sink:
+        return None
+    condition = document.written((*path, "filter")) or document.written((*path, "selector"))
+    lines = (_short(link), _short(condition)) if condition else (_short(link),)
+    return Edge(source, sink, lines, dashed=document.value((*path, "enabled")) is False)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return printable(flat if len(flat) <= LONGEST_TEXT else flat[: LONGEST_TEXT - 1] + "…")
