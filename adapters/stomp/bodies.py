@@ -15,20 +15,19 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import math
-import re
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from adapters.stomp.flavours import Flavour, MapBodies
 from adapters.stomp.map_xml import map_from_xml, map_to_xml
-from mappings.model import ELEMENT_TYPES, Body, MessageProperty, StreamElement
+from mappings.errors import MappingError
+from mappings.forms.messages import message_from_json, message_to_json
+from mappings.model import Body, Message
 
 BODY: Final = "$body"
 MARKS: Final = frozenset({"none", "text", "null", "stream", "map", "object", "text-base64"})
 """Values of `$body` that belong to this wire; others (octets, cdr-any …) are properties of the message."""
 
 _JSON: Final = "application/json"
-_RANGES: Final = {"byte": 2**7, "short": 2**15, "int": 2**31, "long": 2**63}
 
 
 class BodyError(ValueError):
@@ -42,7 +41,7 @@ class WireBody(NamedTuple):
 
 
 def encode_body(body: Body, flavour: Flavour, map_bodies: MapBodies) -> WireBody:
-    """Raises BodyError where STOMP has no way to carry it."""
+    """Raises BodyError where STOMP has no way to carry it, MappingError where it is no body."""
     match body.type:
         case "TextMessage":
             return _text(body.value, flavour)
@@ -55,10 +54,9 @@ def encode_body(body: Body, flavour: Flavour, map_bodies: MapBodies) -> WireBody
         case "MapMessage":
             if map_bodies == "broker" and (xml := map_to_xml(body.value)) is not None:
                 return WireBody([("transformation", "jms-map-xml")], xml, False)
-            form = [{"name": name, **_element(type_, value)} for name, type_, value in body.value]
-            return _json(form, "map")
+            return _json(body, "map")
         case "StreamMessage":
-            return _json([_element(type_, value) for type_, value in body.value], "stream")
+            return _json(body, "stream")
         case other:
             raise BodyError(f"no message has a body of type {other!r}")
 
@@ -77,39 +75,38 @@ def _text(text: str | None, flavour: Flavour) -> WireBody:
     return WireBody([(BODY, "text-base64"), *kind], base64.b64encode(data), True)
 
 
-def _json(form: list[dict[str, Any]], mark: str) -> WireBody:
-    # Escaped to ASCII, so no NUL can be in it.
-    data = json.dumps(form, separators=(",", ":"), allow_nan=False).encode()
+def _json(body: Body, mark: str) -> WireBody:
+    form = message_to_json(Message(body=body))["body"]["value"]
+    data = json.dumps(form, separators=(",", ":"), allow_nan=False).encode()  # escaped to ASCII: no NUL can be in it
     return WireBody([(BODY, mark), ("content-type", _JSON)], data, True)
 
 
-def _element(type_: str, value: Any) -> dict[str, Any]:
-    if type_ == "bytes":
-        value = {"base64": base64.b64encode(value).decode()}
-    elif isinstance(value, float) and not math.isfinite(value):
-        value = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    elif type_ == "long" and abs(value) > 2**53:
-        value = str(value)
-    return {"type": type_, "value": value}
-
-
-def decode_body(headers: dict[str, str], data: bytes, has_length: bool) -> tuple[Body, bool]:
-    """The body, and whether `$body` was this wire's own mark. Raises BodyError."""
+def decode_body(headers: dict[str, str], data: bytes, is_bytes: bool) -> tuple[Body, bool]:
+    """The body, and whether `$body` was this wire's own mark. `is_bytes` is what the content-length says. Raises BodyError."""
     mark = headers.get(BODY)
     content_type = headers.get("content-type", "")
     try:
         if mark in MARKS:
             return _marked(mark, data, content_type), True
-        if headers.get("transformation", "").startswith("jms-map-xml") and not has_length:
+        if headers.get("transformation") == "jms-map-xml" and not is_bytes:
             return Body("MapMessage", map_from_xml(data)), False
-        if not has_length or content_type.startswith("text/") or headers.get("amq-msg-type") == "text":
+        if not is_bytes or content_type.startswith("text/") or headers.get("amq-msg-type") == "text":
             # Without marks an empty body may have been any class: see docs/stomp.md.
-            return (Body("TextMessage", data.decode()) if data else Body()), False
+            return (Body("TextMessage", _decoded(data)) if data else Body()), False
     except UnicodeDecodeError as error:
         raise BodyError(f"a text body is not UTF-8: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, MappingError) as error:
         raise BodyError(f"a body marked {mark or 'as a map'} is not one: {error}") from None
     return Body("BytesMessage", data), False
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8, or Java's own idea of it, which ActiveMQ passes on: NUL in two bytes, characters beyond U+FFFF in six."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        units = data.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+        return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def _marked(mark: str, data: bytes, content_type: str) -> Body:
@@ -126,45 +123,8 @@ def _marked(mark: str, data: bytes, content_type: str) -> Body:
             return Body("ObjectMessage", data)
     if not content_type.startswith(_JSON):
         raise ValueError(f"its content-type is {content_type!r}, not {_JSON!r}")
-    form = json.loads(data)
-    if mark == "stream":
-        return Body("StreamMessage", tuple(StreamElement(e["type"], _value(e)) for e in form))
-    return Body("MapMessage", tuple(MessageProperty(_name(e), e["type"], _value(e)) for e in form))
-
-
-def _name(element: dict[str, Any]) -> str:
-    if not isinstance(element["name"], str):
-        raise ValueError("a name is no text")
-    return element["name"]
-
-
-def _value(element: dict[str, Any]) -> Any:
-    type_, value = element["type"], element["value"]
-    if type_ not in ELEMENT_TYPES:
-        raise ValueError(f"no element has the type {type_!r}")
-    if value is None:
-        return None
-    match type_:
-        case "bytes":
-            return _from_base64(value["base64"])
-        case "float" | "double":
-            if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
-                raise ValueError(f"{value!r} is no {type_}")
-            return float(value)
-        case "boolean":
-            good = isinstance(value, bool)
-        case "String":
-            good = isinstance(value, str)
-        case "char":
-            good = isinstance(value, str) and len(value) == 1
-        case _:
-            if type_ == "long" and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
-                value = int(value)
-            limit = _RANGES[type_]
-            good = isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
-    if not good:
-        raise ValueError(f"{value!r} is no {type_}")
-    return value
+    type_ = "StreamMessage" if mark == "stream" else "MapMessage"
+    return message_from_json({"body": {"type": type_, "value": json.loads(data)}}).body
 
 
 def _from_base64(text: str) -> bytes:

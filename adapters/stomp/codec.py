@@ -20,6 +20,7 @@ from adapters.stomp.bodies import BODY, MARKS, BodyError, decode_body, encode_bo
 from adapters.stomp.flavours import Flavour, MapBodies
 from adapters.stomp.frames import Frame, escape, unescape
 from adapters.stomp.map_xml import java_number
+from mappings.errors import MappingError
 from mappings.model import NON_PERSISTENT, PERSISTENT, Headers, Message, MessageProperty
 
 PREFIX: Final = "$stomp$"
@@ -62,13 +63,15 @@ class Encoder:
         flavour = self._flavour
         try:
             body = encode_body(message.body, flavour, self._map_bodies)
-        except (BodyError, UnicodeEncodeError, TypeError) as error:
+        except (BodyError, MappingError, UnicodeEncodeError, TypeError) as error:
             raise CodecError(f"the body cannot be sent: {error}") from None
         lines = ["SEND\n", self._destination(destination), extra]
         if flavour.duplicate_header is not None:
             lines.append(f"{flavour.duplicate_header}:{escape(id_)}\n")
         lines += [f"{name}:{value}\n" for name, value in body.headers]
         self._headers(message.headers, now_ms, lines)
+        if len({name for name, _, _ in message.properties}) < len(message.properties):
+            raise CodecError("a property comes twice")
         coded: list[str] = []
         names = self._names
         for name, type_, value in message.properties:
@@ -141,7 +144,7 @@ class Encoder:
             start, _, value = line[:-1].partition(":")
             if start in _STOMP:
                 raise CodecError(f"the header {start} is longer than the broker's limit of {limit} bytes")
-            pieces = _pieces(value, limit // 4 - len(start) - 16)
+            pieces = _pieces(value, (limit if value.isascii() else limit // 4) - len(start.encode()) - 16)
             counts[unescape(start)] = len(pieces)
             fitting += [f"{start if n == 1 else f'{start}${n}'}:{piece}\n" for n, piece in enumerate(pieces, 1)]
         if counts:
@@ -192,7 +195,7 @@ class Decoder:
         """Raises CodecError."""
         try:
             headers = frame.headers
-            body, marked = decode_body(headers, frame.body, frame.has_content_length)
+            body, marked = decode_body(headers, frame.body, self._is_bytes(frame))
             if LONG in headers or BASE64 in headers:
                 headers = _restored(headers)
             properties = tuple(
@@ -209,6 +212,10 @@ class Decoder:
             return Message(self._headers(headers), properties, body)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise CodecError(str(error)) from None
+
+    def _is_bytes(self, frame: Frame) -> bool:
+        at = frame.content_length_at
+        return at >= 0 and not (self._flavour.text_length_last and at > frame.head.find(b"\nmessage-id:"))
 
     def _destination(self, headers: dict[str, str]) -> str | None:
         wire = headers.get("destination")

@@ -27,6 +27,7 @@ class Flavour:
     marks_text: bool = (
         False  # it announces a content-length for every message: text needs a content-type to be told from bytes
     )
+    text_length_last: bool = False  # of text it announces the length behind all other headers, of bytes before them
     text_with_length: bool = False  # amq-msg-type:text makes a TextMessage in spite of a content-length
     expiry_header: Literal["expires", "expiration"] = "expires"  # a moment, or a span, in milliseconds
     max_header_bytes: int | None = None  # the longest header line that it takes
@@ -51,7 +52,8 @@ class Flavour:
         headers = dict(self.kind_headers(destination, subscribing=True))
         headers[self.prefetch_header] = str(prefetch * (self.prefetch_bytes or 1))
         if self.map_bodies == "broker":
-            headers["transformation"] = "jms-map-xml"  # else a MapMessage arrives with an empty body
+            # Else a MapMessage arrives with an empty body. The answer tells the class: jms-map-xml, or jms-xml for all others.
+            headers["transformation"] = "jms-xml"
         if durable_name is not None:
             if self.subscription_header is not None:
                 headers[self.subscription_header] = durable_name
@@ -100,6 +102,7 @@ FLAVOURS: Final = {
             subscription_header="durable-subscription-name",
             nack_requeues=False,
             typed_destinations=True,
+            text_length_last=True,
             duplicate_header="_AMQ_DUPL_ID",
         ),
         Flavour(

@@ -88,8 +88,9 @@ class Frame:
         return self.head if end < 0 else self.head[:end]
 
     @property
-    def has_content_length(self) -> bool:
-        return _CONTENT_LENGTH in self.head
+    def content_length_at(self) -> int:
+        """Where in the head it stands; -1 where it does not."""
+        return self.head.find(_CONTENT_LENGTH)
 
     @property
     def headers(self) -> dict[str, str]:
