@@ -14,7 +14,7 @@ from typing import Any, Final
 from mappings.errors import MappingError
 from mappings.idl_types import NULL, Alias, Array, Basic, Exception_, IdlType, Sequence, Struct, ValueBox, unalias
 from mappings.known_types import KNOWN
-from mappings.model import Any_, Body, MessageProperty
+from mappings.model import Any_, Body
 from mappings.translate.body_out import ALONE, BODY_KEY, LAYERS, MAX_ELEMENTS, REMAINDER, is_property_seq
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.flatten import is_octets
@@ -169,7 +169,7 @@ class BodyReader:
         leaf = leaf_of(plain)
         if leaf is not None:
             return Any_(type_, leaf.read(element.value, "body"))
-        return Any_(type_, _octets(plain, octets_of(MessageProperty("body", "bytes", element.value))))
+        return Any_(type_, _octets(plain, octets_of(element.value, "body")))
 
     def _map(
         self,
@@ -183,7 +183,7 @@ class BodyReader:
     ) -> Any:
         if body.type != "MapMessage":
             raise _Foreign
-        elements = {element.name: element for element in body.value if element.value is not None}
+        elements = {element.name: element.value for element in body.value}
         rebuilder = Rebuilder(
             MAP_KEYS,
             TakenNames(MAP_KEYS, frozenset({""})),
@@ -216,9 +216,9 @@ class BodyReader:
             keys.append(key)
             path = f"{REMAINDER}.value[{len(properties)}].value"
             if field.how == CDR:
-                found = rebuilder.take(key)
+                taken, found = rebuilder.take(key)
                 if found is not None:
-                    properties.append({"name": field.name, "value": decoded(octets_of(found), found.name)})
+                    properties.append({"name": field.name, "value": decoded(octets_of(found, taken), taken)})
             elif field.type is not None:
                 try:
                     value = rebuilder.field(field.type, key, path)

@@ -27,6 +27,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from mappings.checking import check_value
 from mappings.errors import MappingError
 from mappings.idl_types import Basic, Enum, Fixed, IdlType, ObjRef, String, WString
 
@@ -204,14 +205,11 @@ def leaf_of(type_: IdlType) -> Leaf | None:
 
 @lru_cache(maxsize=256)
 def _bounded(type_: String | WString) -> Leaf:
-    """A bound counts what is sent: octets of UTF-8, or code units of UTF-16."""
-    plain, encoding, unit = (_STRING, "utf-8", 1) if isinstance(type_, String) else (_WSTRING, "utf-16-le", 2)
-    limit = type_.bound * unit
+    plain = _STRING if isinstance(type_, String) else _WSTRING
 
     def read(value: Any, name: str) -> str:
         text: str = plain.read(value, name)
-        if len(text.encode(encoding, "surrogatepass")) > limit:
-            raise unfit(value, f"{plain.kind}<{type_.bound}>", name)
+        check_value(type_, text.replace("\0", NUL_REPLACEMENT), f"properties.{name}")
         return text
 
     return plain._replace(read=read)

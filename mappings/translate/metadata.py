@@ -27,7 +27,6 @@ from typing import Any, Final, NamedTuple
 
 from mappings.errors import MappingError
 from mappings.idl_types import IdlType
-from mappings.model import MessageProperty
 from mappings.translate.names import MAX_PARTS, METADATA, PROFILES, Profile
 from mappings.translate.type_tags import TypeReader, TypeWriter, bad_metadata
 
@@ -220,25 +219,25 @@ def in_parts(text: str, name: str, profile: Profile, part_bytes: int) -> list[tu
     return [(part_name, text[at : at + part_bytes]) for part_name, at in zip(names, starts, strict=True)]
 
 
-def joined(name: str, profile: Profile, properties: Mapping[str, MessageProperty]) -> tuple[str, list[str]] | None:
+def joined(name: str, profile: Profile, values: Mapping[str, Any]) -> tuple[str, list[str]] | None:
     """A text that `in_parts` made, and the names it was under; None where there is none."""
-    first = properties.get(name)
-    if first is None or not isinstance(first.value, str):
+    first = values.get(name)
+    if not isinstance(first, str):
         return None
-    text, names = [first.value], [name]
+    text, names = [first], [name]
     for part in range(2, MAX_PARTS + 1):
         below = profile.below(name, str(part))
-        more = properties.get(below)
-        if more is None or not isinstance(more.value, str):
+        more = values.get(below)
+        if not isinstance(more, str):
             break
-        text.append(more.value)
+        text.append(more)
         names.append(below)
     return "".join(text), names
 
 
-def found_in(properties: Mapping[str, MessageProperty], preferred: Profile) -> str | None:
+def found_in(values: Mapping[str, Any], preferred: Profile) -> str | None:
     """The `$se` of a message, whichever profile its maker used."""
     for profile in (preferred, *PROFILES.values()):
-        if (found := joined(profile.root(METADATA), profile, properties)) is not None:
+        if (found := joined(profile.root(METADATA), profile, values)) is not None:
             return found[0]
     return None

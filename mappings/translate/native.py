@@ -75,11 +75,6 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
 
 
-def type_of_value(property_: MessageProperty) -> IdlType:
-    """The IDL type of a property of any type, where nobody says otherwise."""
-    return _TYPES[property_.type]
-
-
 def remaining_ms(headers: Headers, now_ms: int) -> int | None:
     """Milliseconds that a message has to live; None for ever. Raises Expired."""
     if headers.JMSExpiration:

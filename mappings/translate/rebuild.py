@@ -9,10 +9,16 @@ import binascii
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from mappings.errors import MappingError
 from mappings.idl_types import (
+    BOOLEAN,
+    DOUBLE,
+    LONGLONG,
+    NULL,
+    OCTET,
+    STRING,
     Alias,
     Array,
     Basic,
@@ -25,14 +31,14 @@ from mappings.idl_types import (
     ValueBox,
     unalias,
 )
-from mappings.model import NO_ARM, Any_, MessageProperty, UnionValue
+from mappings.model import NO_ARM, Any_, UnionValue
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.flatten import DISCRIMINATOR, LENGTH, NotAlone, Scope, arm_of, is_octets, resolve
 from mappings.translate.leaves import NUL_REPLACEMENT, REFERENCES, TEXTS, Leaf, leaf_of, text_of, unfit
 from mappings.translate.names import Profile, TakenNames
 from mappings.translate.type_tags import bad_metadata
 
-MAX_DEPTH = 200
+MAX_DEPTH: Final = 200
 
 
 class Removed(Exception):
@@ -44,14 +50,14 @@ class Rebuilder:
 
     __slots__ = (
         "_alias_names", "_counts", "_found", "_inner_types", "_keys", "_largest", "_missed", "_taken", "_trace",
-        "profile", "properties", "used",
+        "profile", "used", "values",
     )  # fmt: skip
 
     def __init__(
         self,
         profile: Profile,
         taken: TakenNames,
-        properties: Mapping[str, MessageProperty],
+        values: Mapping[str, Any],
         inner_types: Mapping[str, IdlType | None],
         keys: TakenNames,
         counts: Counter[str],
@@ -61,14 +67,14 @@ class Rebuilder:
         trace: Trace,
     ) -> None:
         self.profile = profile
-        self.properties = properties
+        self.values = values
         self.used: set[str] = set()
         self._taken = taken
         self._inner_types = inner_types
         self._keys = keys
         self._counts = counts
         self._alias_names = include_seq_alias
-        self._largest = max(largest, len(properties))  # elements of a sequence
+        self._largest = max(largest, len(values))  # elements of a sequence
         self._trace = trace
         self._found = 0
         self._missed = ""
@@ -88,16 +94,16 @@ class Rebuilder:
             )
         return value
 
-    def take(self, name: str) -> MessageProperty | None:
-        """The property of a name in its turn; None where it is not there."""
+    def take(self, name: str) -> tuple[str, Any]:
+        """The property of a name in its turn: the name it really has, and its value, None where it is not there."""
         taken = self._taken.take(name)
-        found = self.properties.get(taken)
-        if found is None:
+        value = self.values.get(taken)
+        if value is None:
             self._missed = self._missed or taken
         else:
             self._found += 1
             self.used.add(taken)
-        return found
+        return taken, value
 
     def _walk(self, type_: IdlType, name: str, path: str, depth: int, scope: Scope) -> Any:
         alias = None
@@ -151,17 +157,17 @@ class Rebuilder:
         if leaf.kind in REFERENCES and self._inner_types.get(self._keys.take(name), 0) is None:
             self._explain("", leaf.rule, path, "null")
             return None
-        found = self.take(name)
+        taken, found = self.take(name)
         if found is None:
             return None
-        value = leaf.read(found.value, found.name)
+        value = leaf.read(found, taken)
         if leaf.kind in TEXTS and "\0" in value:
             value = value.replace("\0", NUL_REPLACEMENT)
             self._counts["OC-TYPE-10"] += 1
-            self._explain(found.name, "OC-TYPE-10", path, leaf.kind, lossless=False)
+            self._explain(taken, "OC-TYPE-10", path, leaf.kind, lossless=False)
         else:
             rule = leaf.rule if leaf.rule != "OC-TYPE-1" or not depth else "SE-PROP-4"
-            self._explain(found.name, rule if found.name == name else "OC-NAME-3", path, leaf.kind)
+            self._explain(taken, rule if taken == name else "OC-NAME-3", path, leaf.kind)
         return value
 
     def _elements(
@@ -172,15 +178,15 @@ class Rebuilder:
         if isinstance(type_, Array):
             length = type_.length
         else:
-            found = self.take(self.profile.below(name, LENGTH))
+            taken, found = self.take(self.profile.below(name, LENGTH))
             if found is None:
                 return []
-            length = _LENGTH(found.value, found.name)
-            self._explain(found.name, "OC-TYPE-18", path, "sequence")
+            length = _LENGTH(found, taken)
+            self._explain(taken, "OC-TYPE-18", path, "sequence")
             if length < 0:
-                raise unfit(length, "length of a sequence", found.name)
+                raise unfit(length, "length of a sequence", taken)
             if type_.bound and length > type_.bound:
-                raise unfit(length, f"length of a sequence of at most {type_.bound}", found.name)
+                raise unfit(length, f"length of a sequence of at most {type_.bound}", taken)
         if length > self._largest:
             raise unfit(length, "length of what this message can hold", self.profile.below(name, LENGTH))
         below, element = self.profile.below, type_.element
@@ -193,11 +199,11 @@ class Rebuilder:
         leaf = leaf_of(unalias(type_.discriminator))
         if leaf is None:
             raise bad_metadata("a union has no possible discriminator")
-        found = self.take(self.profile.below(name, DISCRIMINATOR))
+        taken, found = self.take(self.profile.below(name, DISCRIMINATOR))
         if found is None:
             return None
-        label = leaf.read(found.value, found.name)
-        self._explain(found.name, "OC-TYPE-12", f"{path}.d", leaf.kind)
+        label = leaf.read(found, taken)
+        self._explain(taken, "OC-TYPE-12", f"{path}.d", leaf.kind)
         arm = arm_of(type_, label)
         if arm is None:
             return UnionValue(label, NO_ARM)
@@ -205,36 +211,31 @@ class Rebuilder:
         return UnionValue(label, self._walk(arm.type, below, f"{path}.v", depth + 1, (type_.id, type_, scope)))
 
     def _octets(self, type_: Sequence | Array, name: str, path: str) -> bytes | None:
-        found = self.take(name)
+        taken, found = self.take(name)
         if found is None:
             return None
-        data = octets_of(found)
+        data = octets_of(found, taken)
         if isinstance(type_, Array):
             if len(data) != type_.length:
-                raise unfit(len(data), f"length of {type_.length} octets", found.name)
+                raise unfit(len(data), f"length of {type_.length} octets", taken)
         elif type_.bound and len(data) > type_.bound:
-            raise unfit(len(data), f"length of at most {type_.bound} octets", found.name)
-        self._explain(found.name, "OC-TYPE-19", path, "octets")
+            raise unfit(len(data), f"length of at most {type_.bound} octets", taken)
+        self._explain(taken, "OC-TYPE-19", path, "octets")
         return data
 
     def _opaque(self, type_: IdlType, name: str, path: str) -> Any:
-        found = self.take(name)
+        taken, found = self.take(name)
         if found is None:
             return None
-        any_ = decoded(octets_of(found), found.name)
+        any_ = decoded(octets_of(found, taken), taken)
         if any_.type != type_:
-            raise unfit("CDR of another type", type_.kind, found.name)
-        self._explain(found.name, "OC-TYPE-20", path, type_.kind)
+            raise unfit("CDR of another type", type_.kind, taken)
+        self._explain(taken, "OC-TYPE-20", path, type_.kind)
         return any_.value
 
     def _guess(self, name: str) -> IdlType:
         """The type of an any that `$se` does not know: an application put it there."""
-        from mappings.translate.native import type_of_value
-
-        found = self.properties.get(name)
-        if found is None:
-            return Basic("null")
-        return type_of_value(found)
+        return _GUESSES.get(type(self.values.get(name)), NULL)
 
     def _explain(self, name: str, rule: str, path: str, kind: str, *, lossless: bool = True) -> None:
         if self._trace is not None:
@@ -246,14 +247,23 @@ assert _read_length is not None
 _LENGTH = _read_length.read
 
 
-def octets_of(found: MessageProperty) -> bytes:
+_GUESSES: Final[Mapping[type, IdlType]] = {
+    bool: BOOLEAN,
+    int: LONGLONG,
+    float: DOUBLE,
+    str: STRING,
+    bytes: Sequence(OCTET),
+}
+
+
+def octets_of(value: Any, name: str) -> bytes:
     """Bytes of a map element, or of base64 text. Raises MappingError."""
-    if isinstance(found.value, bytes):
-        return found.value
+    if isinstance(value, bytes):
+        return value
     try:
-        return b64decode(text_of(found.value) or "", validate=True)
+        return b64decode(text_of(value) or "", validate=True)
     except (binascii.Error, ValueError):
-        raise unfit(found.value, "octets (base64)", found.name) from None
+        raise unfit(value, "octets (base64)", name) from None
 
 
 def decoded(data: bytes, name: str) -> Any_:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from mappings.errors import MappingError
 from mappings.idl_types import SHORT, IdlType, unalias
 from mappings.known_types import TIME_T
-from mappings.model import PERSISTENT, Any_, Message, MessageProperty, Property, StructuredEvent
+from mappings.model import PERSISTENT, Any_, Message, Property, StructuredEvent
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
 from mappings.translate.body_in import BodyReader
@@ -47,16 +47,16 @@ class Reverse:
 
     def __call__(self, message: Message, now_ms: int, trace: Trace = None) -> StructuredEvent:
         """Raises MappingError, Expired."""
-        properties = {property_.name: property_ for property_ in message.properties if property_.value is not None}
-        text = se.found_in(properties, self.profile)
+        values = {name: value for name, _, value in message.properties}
+        text = se.found_in(values, self.profile)
         try:
             if text is not None:
                 shared, dynamic = se.split(text)
                 metadata, types = self.metadata(shared)
-                once = _Once(self, message, properties, metadata, se.read_dynamic(dynamic, types), now_ms, trace)
+                once = _Once(self, message, values, metadata, se.read_dynamic(dynamic, types), now_ms, trace)
                 return once.event()
-            if message.headers.JMSType == JMS_TYPE and (profile := self._profile_of(properties)) is not None:
-                return self._by_names(message, properties, profile, now_ms, trace)
+            if message.headers.JMSType == JMS_TYPE and (profile := self._profile_of(values)) is not None:
+                return self._by_names(message, values, profile, now_ms, trace)
             return self.native.event(message, now_ms, trace)
         except RecursionError:
             raise MappingError("MAP-DEPTH", "nested too deep to be translated") from None
@@ -71,16 +71,16 @@ class Reverse:
             self._read[text] = known
         return known
 
-    def _profile_of(self, properties: Mapping[str, MessageProperty]) -> Profile | None:
+    def _profile_of(self, values: Mapping[str, Any]) -> Profile | None:
         for profile in (self.profile, *PROFILES.values()):
-            if profile.root(names.DOMAIN) in properties and profile.root(names.TYPE) in properties:
+            if profile.root(names.DOMAIN) in values and profile.root(names.TYPE) in values:
                 return profile
         return None
 
     def _by_names(
         self,
         message: Message,
-        properties: Mapping[str, MessageProperty],
+        values: Mapping[str, Any],
         profile: Profile,
         now_ms: int,
         trace: Trace,
@@ -90,8 +90,9 @@ class Reverse:
         reserved = names.reserved_names(profile)
         header: list[Property] = []
         data: list[Property] = []
-        for name, property_ in properties.items():
-            if name in reserved or name.startswith("JMS"):
+        for property_ in message.properties:
+            name = property_.name
+            if property_.value is None or name in reserved or _is_ours(name):
                 continue
             field = field_name(name, profile)
             if (known := _KNOWN_FIELDS.get(field)) is not None:
@@ -100,9 +101,9 @@ class Reverse:
                 header.append(Property(field, known, leaf.read(property_.value, name)))
             else:
                 data.append(self.native.field(field, property_, f"filterable_data[{len(data)}]", trace))
-        mark = _text(properties, profile.root(names.BODY))
-        type_id = _text(properties, profile.root(names.BODY_TYPE))
-        domain, type_name, event_name = (self.native.text(_text(properties, profile.root(name))) for name in _FIXED)
+        mark = _text(values, profile.root(names.BODY))
+        type_id = _text(values, profile.root(names.BODY_TYPE))
+        domain, type_name, event_name = (self.native.text(_text(values, profile.root(name))) for name in _FIXED)
         return StructuredEvent(
             domain,
             type_name,
@@ -129,9 +130,8 @@ def field_name(name: str, profile: Profile) -> str:
     return ".".join(path)
 
 
-def _text(properties: Mapping[str, MessageProperty], name: str) -> str:
-    found = properties.get(name)
-    return "" if found is None else text_of(found.value) or ""
+def _text(values: Mapping[str, Any], name: str) -> str:
+    return text_of(values.get(name)) or ""
 
 
 class _Once:
@@ -141,7 +141,7 @@ class _Once:
         self,
         reverse: Reverse,
         message: Message,
-        properties: dict[str, MessageProperty],
+        values: dict[str, Any],
         metadata: se.Metadata,
         dynamic: se.Dynamic,
         now_ms: int,
@@ -153,19 +153,15 @@ class _Once:
         self.dynamic = dynamic
         self.profile = metadata.profile
         self.reserved = names.reserved_names(self.profile)
-        self.properties = properties
+        self.values = values
         self.now_ms = now_ms
         self.trace = trace
         self.keys = TakenNames(self.profile)
-        for added in metadata.added:
-            properties.pop(added, None)
-        for old, new in reversed(metadata.renames):
-            if new in properties and old not in properties:
-                properties[old] = properties.pop(new)
+        undo_rules(metadata, values)
         self.rebuilder = Rebuilder(
             self.profile,
             TakenNames(self.profile, self.reserved),
-            properties,
+            values,
             dynamic.types,
             self.keys,
             reverse.counts,
@@ -203,14 +199,14 @@ class _Once:
 
     def _fixed(self, name: str, rule: str) -> str:
         root = self.profile.root(name)
-        text = self.reverse.native.text(_text(self.properties, root))
+        text = self.reverse.native.text(_text(self.values, root))
         cut = name in self.metadata.cut
         self._explain(f"properties.{root}", "OC-EVT-1" if cut else rule, _EVENT_PATHS[name], "string", not cut)
         return text
 
     def _from_header(self, field: se.Field, left: int | None) -> Property:
         headers = self.message.headers
-        beside = self.rebuilder.take(self.profile.root(field.name)) if field.parts else None
+        taken, beside = self.rebuilder.take(self.profile.root(field.name)) if field.parts else ("", None)
         value: int
         if field.type is None or (leaf := leaf_of(unalias(field.type))) is None:
             raise bad_metadata("a header field has no type")
@@ -219,7 +215,7 @@ class _Once:
         elif field.name == quality.PRIORITY:
             value = self.reverse.priority.back(headers.JMSPriority)
             if beside is not None:
-                value = leaf.read(beside.value, beside.name)
+                value = leaf.read(beside, taken)
         elif field.name == quality.TIMEOUT:
             value = self._timeout(left)
         else:
@@ -257,22 +253,20 @@ class _Once:
 
     def _from_cdr(self, field: se.Field, root: str, path: str) -> Property | None:
         parts = [root, *(self.profile.below(root, str(part)) for part in range(2, field.parts + 1))]
-        found = [self.rebuilder.take(name) for name in parts]
-        present = [property_ for property_ in found if property_ is not None]
-        if not present:
+        text = "".join(text_of(value) or "" for _, value in map(self.rebuilder.take, parts))
+        if not text:
             return None
-        text = "".join(text_of(property_.value) or "" for property_ in present)
-        any_ = decoded(octets_of(MessageProperty(root, "String", text)), root)
+        any_ = decoded(octets_of(text, root), root)
         self._explain(f"properties.{root}", "OC-TYPE-20", path, any_.type.kind, True)
         return Property(field.name, any_.type, any_.value)
 
     def _from_rest(self, field: se.Field) -> Property | None:
         if self.rest is None:
             name = self.profile.below(self.profile.root(names.METADATA), names.REST)
-            found = se.joined(name, self.profile, self.properties)
+            found = se.joined(name, self.profile, self.values)
             self.rest = []
             if found is not None:
-                any_ = decoded(octets_of(MessageProperty(name, "String", found[0])), name)
+                any_ = decoded(octets_of(found[0], name), name)
                 self.rest = [_as_property(each) for each in reversed(any_.value)]
         if self.rest and self.rest[-1].name == field.name:
             self._explain("properties.$se.rest", "OC-TYPE-21", field.name, self.rest[-1].type.kind, True)
@@ -281,10 +275,15 @@ class _Once:
 
     def _added(self, index: int) -> list[Property]:
         """Fields that somebody added on the way."""
+        known = self.rebuilder.used
         unknown = [
             property_
-            for name, property_ in self.properties.items()
-            if name not in self.rebuilder.used and name not in self.reserved and not _is_ours(name)
+            for property_ in self.message.properties
+            if property_.value is not None
+            and property_.name in self.values
+            and property_.name not in known
+            and property_.name not in self.reserved
+            and not _is_ours(property_.name)
         ]
         if not unknown:
             return []
@@ -302,6 +301,15 @@ class _Once:
     def _explain(self, source: str, rule: str, path: str, kind: str, lossless: bool) -> None:
         if self.trace is not None:
             self.trace.append(Entry(source, rule, path, kind, lossless))
+
+
+def undo_rules(metadata: se.Metadata, values: dict[str, Any]) -> None:
+    """Take out what rules of the sender's link added, and give back the names that they changed."""
+    for added in metadata.added:
+        values.pop(added, None)
+    for old, new in reversed(metadata.renames):
+        if new in values and old not in values:
+            values[old] = values.pop(new)
 
 
 def _is_ours(name: str) -> bool:
