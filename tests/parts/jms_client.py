@@ -212,10 +212,10 @@ class JmsConsumer:
         return messages
 
     def drain(self, quiet_secs: float = 1.0) -> list[Received]:
-        """All that comes until nothing has come for so long."""
+        """All that comes, until for so long nothing has come."""
         messages: list[Received] = []
-        while more := self.receive(1, quiet_secs):
-            messages += more + self.receive(10_000, 0.0)
+        while more := self.receive(1_000, quiet_secs):
+            messages += more
         return messages
 
     def acknowledge(self) -> None:
