@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Annotated
 
 import typer
@@ -45,7 +45,7 @@ def run(
         listener.gateway_changed("starting", name=appliance.settings.name, config=str(config), process=os.getpid())
         appliance.start()
         listener.gateway_changed("ready", links=len(appliance.statuses()))
-        while signals.get() == signal.SIGHUP:
+        while signals.next() == signal.SIGHUP:
             _reload(appliance, config, listener)
         listener.gateway_changed("draining")
         drained = appliance.stop()
@@ -64,21 +64,37 @@ def _reload(appliance: Appliance, config: Path, listener: log.GatewayLog) -> Non
     listener.gateway_changed("reloaded", **difference._asdict())
 
 
-@contextmanager
-def _signals() -> Iterator[SimpleQueue[int]]:
-    """The signals that arrive, in order. After the first one that ends the gateway, the next has its usual, immediate effect."""
-    arrived: SimpleQueue[int] = SimpleQueue()  # its put may be called from a signal handler
+class _Signals:
+    """The signals that arrive, in order.
 
+    Python's own handlers run when the main thread gets to it, and a signal that comes just before the thread blocks would be slept
+    over; the number that the interpreter writes to the wake-up descriptor is not. After the first signal that ends the gateway, the
+    next has its usual, immediate effect.
+    """
+
+    def __init__(self, reader: socket.socket) -> None:
+        self._reader = reader
+
+    def next(self) -> int:
+        return self._reader.recv(1)[0]
+
+
+@contextmanager
+def _signals() -> Iterator[_Signals]:
     def on_signal(number: int, _: object) -> None:
-        arrived.put(number)
         if number != signal.SIGHUP:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     handled = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, on_signal) for number in handled}
-    try:
-        yield arrived
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        writer.setblocking(False)
+        descriptor_before = signal.set_wakeup_fd(writer.fileno())
+        before = {number: signal.signal(number, on_signal) for number in handled}
+        try:
+            yield _Signals(reader)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(descriptor_before)
