@@ -1,0 +1,46 @@
+"""Who a journal is: an id that every segment and cursor of it carries, kept in `journal.json`."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from pathlib import Path
+from typing import Final
+
+from gateway.journal.disk import Disk, write_whole
+from gateway.journal.errors import JournalError
+from gateway.journal.format import VERSION
+
+NAME: Final = "journal.json"
+
+
+def read_identity(directory: Path) -> bytes | None:
+    """None where the file is missing or damaged. Raises JournalError where it is of a version that we cannot read."""
+    path = directory / NAME
+    try:
+        form = json.loads(path.read_bytes())
+        version, journal_id = int(form["format"]), uuid.UUID(form["id"]).bytes
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    if version > VERSION:
+        raise JournalError(
+            "JNL-VERSION",
+            f"this journal has format {version}; this version of Isthmus reads up to {VERSION}",
+            path=str(path),
+            hint="use the version of Isthmus that wrote it, or a later one",
+        )
+    return journal_id
+
+
+def write_identity(directory: Path, journal_id: bytes, disk: Disk) -> None:
+    form = {
+        "format": VERSION,
+        "id": str(uuid.UUID(bytes=journal_id)),
+        "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    write_whole(disk, directory / NAME, (json.dumps(form) + "\n").encode("ascii"))
+
+
+def new_identity() -> bytes:
+    return uuid.uuid4().bytes
