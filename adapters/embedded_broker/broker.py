@@ -68,9 +68,10 @@ class BrokerCore:
         self._session_numbers += 1
         return f"{self._run}-{self._session_numbers}"
 
-    def next_message_id(self) -> bytes:
+    def next_message(self) -> tuple[int, bytes]:
+        """Its place among all messages, and its id."""
         self._messages += 1
-        return f"{self._run}-{self._messages}".encode()
+        return self._messages, f"{self._run}-{self._messages}".encode()
 
     def put(self, message: StoredMessage) -> list[Queue]:
         queues = self.destinations.queues_for(message.destination)

@@ -15,11 +15,12 @@ _WELL_FORMED: Final = re.compile(rb"[A-Z]+(?:\n[^\n:]+:[^\n]*)*")
 
 
 class StoredMessage:
-    """`lines` starts with a line end, and names destination and timestamp."""
+    """`lines` starts with a line end, and names destination and timestamp; `sequence` is its place among all messages."""
 
-    __slots__ = ("body", "destination", "expires_ms", "id", "lines", "persistent", "redelivered")
+    __slots__ = ("body", "destination", "expires_ms", "id", "lines", "persistent", "redelivered", "sequence")
 
-    def __init__(self, id_: bytes, destination: str, lines: bytes, body: bytes) -> None:
+    def __init__(self, sequence: int, id_: bytes, destination: str, lines: bytes, body: bytes) -> None:
+        self.sequence = sequence
         self.id = id_
         self.destination = destination
         self.lines = lines
@@ -30,7 +31,7 @@ class StoredMessage:
         self.redelivered = False
 
     def copy(self) -> StoredMessage:
-        return StoredMessage(self.id, self.destination, self.lines, self.body)
+        return StoredMessage(self.sequence, self.id, self.destination, self.lines, self.body)
 
     @property
     def size(self) -> int:
@@ -74,8 +75,8 @@ def check_head(frame: Frame) -> None:
         _ = frame.headers  # reads them all
 
 
-def stored(frame: Frame, id_: bytes, destination: str, now_ms: int) -> StoredMessage:
+def stored(frame: Frame, sequence: int, id_: bytes, destination: str, now_ms: int) -> StoredMessage:
     lines = _NOT_PASSED_ON.sub(b"", frame.head[4:])
     if b"\ntimestamp:" not in lines:
         lines += b"\ntimestamp:%d" % now_ms
-    return StoredMessage(id_, destination, lines, frame.body)
+    return StoredMessage(sequence, id_, destination, lines, frame.body)

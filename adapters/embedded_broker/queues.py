@@ -95,12 +95,14 @@ class Queue:
         session.pause()
 
     def take_back(self, messages: Iterable[StoredMessage]) -> None:
-        """To the head, in order, to be delivered again."""
-        for message in reversed(list(messages)):
+        """To where they were, to be delivered again."""
+        for message in messages:
             message.redelivered = True
-            self._messages.appendleft(message)
             self._bytes += message.size
-        self.dispatch()
+            before = 0
+            while before < len(self._messages) and self._messages[before].sequence < message.sequence:
+                before += 1
+            self._messages.insert(before, message)
 
     def join(self, subscription: Subscription) -> None:
         subscription.queue = self
@@ -113,6 +115,7 @@ class Queue:
             self._subscriptions.remove(subscription)
         unsettled, subscription.unsettled = list(subscription.unsettled.values()), {}
         self.take_back(unsettled)
+        self.dispatch()
 
     def dispatch(self) -> None:
         """Hand out what somebody can take now."""

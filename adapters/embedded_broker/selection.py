@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Final
 
 from adapters.embedded_broker.messages import StoredMessage
 from adapters.stomp.codec import CodecError, Decoder
 from adapters.stomp.flavours import FLAVOURS
 from adapters.stomp.frames import Frame
 from mappings.errors import FilterError
-from mappings.model import Message, MessageProperty
-
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
-_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?|[+-]?[0-9]+[eE][+-]?[0-9]{1,3}")
 
 
 class SelectorError(ValueError):
@@ -24,38 +18,22 @@ class SelectorError(ValueError):
 def acceptor(text: str) -> Callable[[StoredMessage], bool]:
     """Whether a subscription with this selector takes a message.
 
-    STOMP properties are text, and by the rules of JMS no text is ever greater than a number. As ActiveMQ does for its STOMP
-    subscribers, a property that reads as a number or a boolean may count as one: the selector need match in one of the two views.
+    STOMP properties are text, and by the rules of JMS no text is ever greater than a number. So, as ActiveMQ does for its STOMP
+    subscribers, text counts as a number or a boolean where it is compared with one.
     """
-    from mappings.filters import compile_selector  # the grammar is loaded where a selector is used
+    from mappings.filters.selector import CONVERT_PREFIX, compile_selector  # the grammar is loaded where one is used
 
     try:
-        selector = compile_selector(text)
+        selector = compile_selector(text if text.lstrip().startswith(CONVERT_PREFIX) else CONVERT_PREFIX + text)
     except FilterError as error:
         raise SelectorError(str(error)) from None
     decoder = Decoder(FLAVOURS["embedded"])
 
     def accepts(stored: StoredMessage) -> bool:
         try:
-            message = decoder.decode(Frame(b"MESSAGE\nmessage-id:" + stored.id + stored.lines, b""))
+            message = decoder.decode(Frame(b"MESSAGE\nmessage-id:" + stored.id + stored.lines, stored.body))
         except CodecError:
             return False
-        return bool(selector.matches(message)) or bool(selector.matches(_with_numbers(message)))
+        return selector.matches(message)
 
     return accepts
-
-
-def _with_numbers(message: Message) -> Message:
-    return Message(message.headers, tuple(_guessed(p) for p in message.properties), message.body)
-
-
-def _guessed(field: MessageProperty) -> MessageProperty:
-    name, type_, value = field
-    if type_ == "String":
-        if _INTEGER.fullmatch(value):
-            return MessageProperty(name, "long", int(value))
-        if _DECIMAL.fullmatch(value):
-            return MessageProperty(name, "double", float(value))
-        if value in ("true", "false"):
-            return MessageProperty(name, "boolean", value == "true")
-    return field

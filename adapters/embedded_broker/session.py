@@ -184,7 +184,7 @@ class Session(asyncio.Protocol):
         destination = header(frame.head, b"destination")
         if destination is None or not destination.startswith(("/queue/", "/topic/")):
             raise Refused(f"a destination is /queue/NAME or /topic/NAME, not {destination!r}")
-        message = stored(frame, self._core.next_message_id(), destination, int(time.time() * 1000))
+        message = stored(frame, *self._core.next_message(), destination, int(time.time() * 1000))
         self._now_or_in_transaction(frame, lambda: self._put(message))
 
     def _put(self, message: StoredMessage) -> None:
@@ -222,6 +222,8 @@ class Session(asyncio.Protocol):
         subscription.credit += len(messages)
         if again:
             subscription.queue.take_back(messages)
+            # Not before everything that came with this frame is back: in order, as they were.
+            self._loop.call_soon(subscription.queue.dispatch)
         else:
             self._core.settled(subscription.queue, messages)
             subscription.queue.dispatch()

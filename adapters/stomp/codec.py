@@ -6,8 +6,8 @@ the way back every property is a String (the `$se` property of a translated even
 What STOMP headers cannot carry as it is (OC-NAME-8):
 
     a name that is a STOMP header, or JMS…        `$stomp$` before it
-    a value with NUL                              base64; `$base64` lists the names, as a JSON array
-    a value longer than the broker's limit        cut into NAME, NAME$2, NAME$3 …; `$long` gives the counts, as a JSON object
+    a value with NUL                              base64; `$stomp$base64` lists the names, as a JSON array
+    a value longer than the broker's limit        cut into NAME, NAME$2, NAME$3 …; `$stomp$long` gives the counts, as a JSON object
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from mappings.errors import MappingError
 from mappings.model import NON_PERSISTENT, PERSISTENT, Headers, Message, MessageProperty
 
 PREFIX: Final = "$stomp$"
-BASE64: Final = "$base64"
-LONG: Final = "$long"
+BASE64: Final = PREFIX + "base64"
+LONG: Final = PREFIX + "long"
 
 _JMS: Final = frozenset((
     "JMSType", "JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp", "JMSExpiration", "JMSDestination",

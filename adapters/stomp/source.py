@@ -88,8 +88,7 @@ class StompSource(Source):
 
     def release(self, deliveries: Sequence[Delivery]) -> None:
         if self._flavour.nack_requeues:
-            # The last one first: a broker puts what comes back at the head of the queue.
-            self._answer("NACK", list(reversed(deliveries)))
+            self._answer("NACK", deliveries)
             return
         for delivery in deliveries:
             if delivery.token.connection == self._number and delivery.token.ack in self._unsettled:

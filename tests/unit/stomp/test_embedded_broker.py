@@ -368,3 +368,46 @@ def test_stop_ends_everything_and_may_come_twice() -> None:
     assert set(threading.enumerate()) <= before
     with pytest.raises(ConnectionRefusedError):
         RawClient(address)
+
+
+def test_a_selector_chooses_and_leaves_the_rest(address: str, client: RawClient) -> None:
+    for n in range(1, 6):
+        client.send("SEND", b"%d" % n, destination="/queue/q", severity=str(n), kind="Alarm" if n % 2 else "Other")
+    client.send(
+        "SUBSCRIBE", id="s", destination="/queue/q", ack="client-individual", selector="severity > 2 AND kind = 'Alarm'"
+    )
+    assert [client.message().body for _ in range(2)] == [b"3", b"5"]
+    client.nothing()
+    with connected(address) as other:
+        other.send("SUBSCRIBE", id="s", destination="/queue/q")
+        assert [other.message().body for _ in range(3)] == [b"1", b"2", b"4"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "matches"),
+    [
+        ("n = '3'", True),
+        ("n = 3", True),
+        ("n <> '3'", False),
+        ("n > 2.5", True),
+        ("flag = TRUE", True),
+        ("flag = 'true'", True),
+        ("missing IS NULL", True),
+        ("JMSPriority = 7", True),
+        ("JMSType LIKE 'Al%'", True),
+        ("JMSType = 'x'", False),
+    ],
+)
+def test_text_properties_count_as_numbers_too(client: RawClient, selector: str, matches: bool) -> None:
+    client.send("SUBSCRIBE", id="s", destination="/topic/t", selector=selector, receipt="s")
+    client.receipt("s")
+    client.send("SEND", b"x", destination="/topic/t", n="3", flag="true", priority="7", type="Alarm")
+    if matches:
+        client.message()
+    else:
+        client.nothing()
+
+
+def test_a_wrong_selector_is_refused(client: RawClient) -> None:
+    client.send("SUBSCRIBE", id="s", destination="/queue/q", selector="a = = b")
+    assert "selector" in client.error()
