@@ -18,8 +18,21 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from mappings.idl_types import Alias, Array, Basic, Enum, Exception_, IdlType, Sequence, Struct, ValueBox, unalias
-from mappings.known_types import PROPERTY
+from mappings.idl_types import (
+    STRING,
+    WSTRING,
+    Alias,
+    Array,
+    Basic,
+    Enum,
+    Exception_,
+    IdlType,
+    Sequence,
+    Struct,
+    ValueBox,
+    unalias,
+)
+from mappings.known_types import OCTET_SEQ, PROPERTY
 from mappings.model import EMPTY_BODY, Any_, Body, MessageProperty, StreamElement
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.flatten import Flattener, TooMuch, encoded, is_octets
@@ -56,10 +69,21 @@ class BodyWriter:
         """`opaque`: everything that would need many types in `$se` goes as CDR."""
         out, rule = self._form(remainder, inner_types, keys, trace, opaque)
         if trace is not None:
-            lossless = self._options.metadata or out.form.form in ("none", "octets", "cdr-any")
-            lossless = lossless or (out.form.form == "text" and remainder.type.kind == self._options.text_as)
-            trace.append(Entry(REMAINDER, rule, "body", out.body.type, lossless))
+            trace.append(Entry(REMAINDER, rule, "body", out.body.type, self.comes_back(out.form, remainder.type)))
         return out
+
+    def comes_back(self, form: BodyForm, type_: IdlType) -> bool:
+        """Whether the way back gives exactly this body; without `$se` that is where the body tells its type."""
+        if self._options.metadata:
+            return True
+        match form.form:
+            case "none":
+                return type_.kind == "null"
+            case "text":
+                return type_ == (STRING if self._options.text_as == "string" else WSTRING)
+            case "octets":
+                return type_ == OCTET_SEQ
+        return form.form == "cdr-any"
 
     def _form(
         self, remainder: Any_, inner_types: dict[str, IdlType | None], keys: TakenNames, trace: Trace, opaque: bool

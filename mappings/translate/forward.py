@@ -27,6 +27,7 @@ from mappings.translate import names, quality
 from mappings.translate.body_out import BodyOut, BodyWriter
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.flatten import Flattener, TooMuch, base64_of, encoded, exceeds
+from mappings.translate.leaves import LARGEST_LONG
 from mappings.translate.options import Options
 from mappings.translate.priorities import PRIORITY_MAPS
 from mappings.translate.rules import additions, renames
@@ -48,7 +49,7 @@ class Forward:
         self.absent_mode = PERSISTENT if options.absent_reliability == "persistent" else NON_PERSISTENT
         self.renames = tuple(renames(options.rules))
         self.added = tuple(additions(options.rules))
-        self._bodies = BodyWriter(options)
+        self.bodies = BodyWriter(options)
         self._counts = counts
 
     def __call__(
@@ -56,13 +57,13 @@ class Forward:
     ) -> Message:
         """Raises MappingError, Expired."""
         try:
-            return _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts, self._bodies).message(opaque=False)
+            return _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts).message(opaque=False)
         except _MetadataTooLong:
             # Types are what makes `$se` long: sent as CDR, a field brings its own.
             if trace is not None:
                 trace.clear()
             try:
-                once = _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts, self._bodies)
+                once = _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts)
                 return once.message(opaque=True)
             except _MetadataTooLong:
                 raise MappingError(
@@ -73,6 +74,27 @@ class Forward:
                 ) from None
         except RecursionError:
             raise MappingError("MAP-DEPTH", "nested too deep to be translated") from None
+
+    def metadata(
+        self, header: tuple[se.Field, ...], data: tuple[se.Field, ...], body: se.BodyForm, cut: tuple[str, ...]
+    ) -> se.Metadata:
+        """The part of `$se` that all events of a shape share."""
+        options = self.options
+        return se.Metadata(self.profile, header, data, body, options.include_seq_alias, self.renames, self.added, cut)
+
+
+def timeout_entry(path: str, timeout: int, elapsed_ms: int, metadata: bool) -> Entry:
+    """A Timeout comes back as what is left of it; exactly, where no time has passed and `$se` keeps what is below 1 ms."""
+    exact = not timeout % quality.TICKS_PER_MS and not elapsed_ms
+    lossless = not timeout or (not elapsed_ms and metadata)
+    return Entry(path, "SE-VAR-3" if exact else "OC-VAR-2", "headers.JMSTimeToLive", "long", lossless)
+
+
+def timeout_property(name: str, timeout: int) -> MessageProperty:
+    """A Timeout as a property (OC-VAR-7, OC-TYPE-4)."""
+    if timeout > LARGEST_LONG:
+        return MessageProperty(name, "String", str(timeout))
+    return MessageProperty(name, "long", timeout)
 
 
 class _MetadataTooLong(Exception):
@@ -91,7 +113,6 @@ class _Once:
         gid: str | None,
         trace: Trace,
         counts: Counter[str],
-        bodies: BodyWriter,
     ) -> None:
         self.forward = forward
         self.options = forward.options
@@ -102,7 +123,6 @@ class _Once:
         self.gid = gid
         self.trace = trace
         self.counts = counts
-        self.bodies = bodies
         self.out: list[MessageProperty] = []
         self.inner_types: dict[str, IdlType | None] = {}
         self.keys = names.TakenNames(self.profile)
@@ -135,7 +155,7 @@ class _Once:
         ]
         ttl = self._time_to_live()
         self._send_rest()
-        body = self.bodies.write(event.remainder_of_body, self.inner_types, self.keys, self.trace, opaque)
+        body = self.forward.bodies.write(event.remainder_of_body, self.inner_types, self.keys, self.trace, opaque)
         self._marks(body)
         if options.metadata:
             self._metadata(tuple(header), tuple(data), body.form, ttl)
@@ -190,17 +210,16 @@ class _Once:
             self._explain(path, "SE-VAR-2", "headers.JMSPriority", "int", True)
         elif name == quality.TIMEOUT and self.timeout is None:
             self.timeout = value
-            exact = not value % quality.TICKS_PER_MS and not self.elapsed_ms
-            lossless = not value or (not self.elapsed_ms and metadata)
-            self._explain(path, "SE-VAR-3" if exact else "OC-VAR-2", "headers.JMSTimeToLive", "long", lossless)
+            if self.trace is not None:
+                self.trace.append(timeout_entry(path, value, self.elapsed_ms, metadata))
             beside = not metadata
         else:
             return None
         if beside:  # OC-VAR-7
-            type_ = "short" if name != quality.TIMEOUT else "long" if value < 2**63 else "String"
             taken = self.taken.take(self.profile.root(name))
-            self.out.append(MessageProperty(taken, type_, str(value) if type_ == "String" else value))
-            self._explain(path, "OC-VAR-7" if not metadata else "OC-VAR-1", taken, type_, True)
+            timeout = name == quality.TIMEOUT
+            self.out.append(timeout_property(taken, value) if timeout else MessageProperty(taken, "short", value))
+            self._explain(path, "OC-VAR-7" if not metadata else "OC-VAR-1", taken, self.out[-1].type, True)
         return int(beside)
 
     def _schedule(self, start: int, path: str) -> None:
@@ -287,16 +306,7 @@ class _Once:
         exact = None
         if self.timeout is not None and not self.elapsed_ms and ttl * quality.TICKS_PER_MS != self.timeout:
             exact = self.timeout
-        shared = se.Metadata(
-            self.profile,
-            header,
-            data,
-            body,
-            self.options.include_seq_alias,
-            self.forward.renames,
-            self.forward.added,
-            tuple(self.cut),
-        )
+        shared = self.forward.metadata(header, data, body, tuple(self.cut))
         try:
             text = se.write(shared, se.Dynamic(exact, self.inner_types))
         except TooLargeType:

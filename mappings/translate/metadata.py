@@ -85,6 +85,12 @@ NO_DYNAMIC: Final = Dynamic()
 
 def write(metadata: Metadata, dynamic: Dynamic = NO_DYNAMIC) -> str:
     """Raises TooLargeType."""
+    text, types = write_shared(metadata)
+    return text if dynamic == NO_DYNAMIC else with_dynamic(text, dynamic, types)
+
+
+def write_shared(metadata: Metadata) -> tuple[str, TypeWriter]:
+    """The part that all events of a shape share. Raises TooLargeType."""
     types = TypeWriter()
     form: dict[str, Any] = {"v": VERSION, "p": metadata.profile.name, "t": None}
     form["h"] = [_field(field, types) for field in metadata.header]
@@ -101,16 +107,15 @@ def write(metadata: Metadata, dynamic: Dynamic = NO_DYNAMIC) -> str:
     form["t"] = types.table[:]
     if not types.table:
         del form["t"]
-    if dynamic != NO_DYNAMIC:
-        form["d"] = dynamic_form(dynamic, types)
-    return _dumps(form)
+    return _dumps(form), types
 
 
-def dynamic_form(dynamic: Dynamic, types: TypeWriter) -> list[Any]:
-    """The "d" of `$se`, whose types go on numbering where the shared part ended."""
+def with_dynamic(text: str, dynamic: Dynamic, types: TypeWriter) -> str:
+    """The shared part with the "d" of one event, whose types go on numbering where the shared ones end. Raises TooLargeType."""
     shared = len(types.table)
     tags = {name: NIL if type_ is None else types.tag(type_) for name, type_ in dynamic.types.items()}
-    return [dynamic.timeout, tags, types.table[shared:]] if len(types.table) > shared else [dynamic.timeout, tags]
+    form = [dynamic.timeout, tags, types.table[shared:]] if len(types.table) > shared else [dynamic.timeout, tags]
+    return f'{text[:-1]},"d":{_dumps(form)}}}'
 
 
 def _field(field: Field, types: TypeWriter) -> list[Any]:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+
+MAX_SOURCE: Final = 300_000
 
 
 class PlanSource:
@@ -42,8 +45,10 @@ class PlanSource:
         yield
         self._indent -= 1
 
-    def function(self, signature: str) -> Callable[..., Any]:
-        """The function with these lines as its body."""
+    def function(self, signature: str) -> Callable[..., Any] | None:
+        """The function with these lines as its body; None where that would be too long to be kept."""
+        if sum(map(len, self._lines)) > MAX_SOURCE:
+            return None
         source = "\n".join([f"def plan({signature}):", *self._lines, ""])
         namespace = self._namespace
         exec(compile(source, "<plan>", "exec"), namespace)

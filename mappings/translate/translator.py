@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 
 from mappings.model import Message, StructuredEvent
-from mappings.translate.explanation import Entry, Explained
+from mappings.translate.explanation import Entry, Explained, Trace
 from mappings.translate.forward import Forward
+from mappings.translate.forward_plan import ForwardPlan, forward_plan
 from mappings.translate.options import Options
+from mappings.translate.plan_cache import PlanCache
 from mappings.translate.reverse import Reverse
 from mappings.translate.rules import compile_rules
 
@@ -22,6 +25,8 @@ class Translator:
         self._change = compile_rules(self.options.rules)
         self._forward = Forward(self.options, self.counts)
         self._reverse = Reverse(self.options, self.counts)
+        self._plans: PlanCache[ForwardPlan] = PlanCache()
+        self._explaining_plans: PlanCache[ForwardPlan] = PlanCache()
 
     def forward(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Message:
         """Raises MappingError (dead-letter it) and Expired (count it, send nothing).
@@ -29,7 +34,7 @@ class Translator:
         `now_ms`: milliseconds since 1970. `elapsed_ms`: how long the event has been in the gateway, taken off its Timeout.
         `gid`: an id that stays the same when the event is sent again (OC-ID-1).
         """
-        message = self._forward(event, now_ms, elapsed_ms, gid)
+        message = self._by_plan(self._plans, event, now_ms, elapsed_ms, gid, None)
         return message if self._change is None else self._change(message, None)
 
     def reverse(self, message: Message, *, now_ms: int) -> StructuredEvent:
@@ -39,7 +44,11 @@ class Translator:
     def explain(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Explained:
         """As `forward`, with what became of every part."""
         trace: list[Entry] = []
-        message = self._forward(event, now_ms, elapsed_ms, gid, trace)
+        plans = self._explaining_plans
+        if self.options.metadata:
+            message = self._by_plan(plans, event, now_ms, elapsed_ms, gid, trace)
+        else:  # what is lost then depends on more than the shape
+            message = self._forward(event, now_ms, elapsed_ms, gid, trace)
         if self._change is not None:
             message = self._change(message, trace)
         return Explained(message, tuple(trace))
@@ -48,3 +57,37 @@ class Translator:
         """As `reverse`, with what became of every part."""
         trace: list[Entry] = []
         return Explained(self._reverse(message, now_ms, trace), tuple(trace))
+
+    def _by_plan(
+        self,
+        cache: PlanCache[ForwardPlan],
+        event: StructuredEvent,
+        now_ms: int,
+        elapsed_ms: int,
+        gid: str | None,
+        trace: Trace,
+    ) -> Message:
+        key = (event.type_name, len(event.variable_header), len(event.filterable_data))
+        plans = cache.get(key)
+        if plans is not None:
+            for index, plan in enumerate(plans):
+                message = plan(event, now_ms, elapsed_ms, gid, trace)
+                if message:
+                    if index:
+                        cache.served(key, index)
+                    return message  # type: ignore[return-value]  # BAIL is False
+                if message is not None:
+                    if trace is not None:
+                        trace.clear()
+                    return self._forward(event, now_ms, elapsed_ms, gid, trace)
+        message = self._forward(event, now_ms, elapsed_ms, gid, trace)
+        if cache.is_worth_a_plan(key, lambda: _shape(event)):
+            new = forward_plan(self._forward, event, self.counts, explain=trace is not None)
+            if new is not None:
+                cache.add(key, new)
+        return message
+
+
+def _shape(event: StructuredEvent) -> Hashable:
+    header = tuple(field[:2] for field in event.variable_header)
+    return header, tuple(field[:2] for field in event.filterable_data), event.remainder_of_body.type

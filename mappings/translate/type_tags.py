@@ -77,6 +77,15 @@ class TypeWriter:
         self._named: dict[int, bool] = {}
         self._nodes: list[int] = []
 
+    def continued(self) -> TypeWriter:
+        """One that goes on where this one stands, and leaves this one as it is."""
+        other = TypeWriter()
+        other.table = self.table[:]
+        other._numbers = dict(self._numbers)
+        other._named = dict(self._named)
+        other._nodes = self._nodes[:]
+        return other
+
     def tag(self, type_: IdlType) -> str | int:
         """Raises TooLargeType."""
         tag, nodes = self._tag(type_, 0)
