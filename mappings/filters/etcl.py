@@ -14,11 +14,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mappings.errors import FilterRuntimeError
+from mappings.event_forms import to_structured
 from mappings.filters.etcl_checks import check
 from mappings.filters.etcl_closures import compile_condition
 from mappings.filters.etcl_components import STRUCTURED, UNTYPED, Clock, Form, Test
 from mappings.filters.etcl_tree import Expression, parse_etcl
-from mappings.model import Event, StructuredEvent, TypedEvent, UntypedEvent
+from mappings.model import Event, StructuredEvent, UntypedEvent
 
 UNIX_EPOCH: Final = 0x01B21DD213814000
 """1970 as a TimeBase::TimeT."""
@@ -66,7 +67,7 @@ class EtclFilter:
             if self._untyped is None:
                 self._untyped = self._compile(UNTYPED)
             return self._untyped(event)
-        return self._structured(_structured_form(event) if isinstance(event, TypedEvent) else event)
+        return self._structured(to_structured(event))
 
     def _compile(self, form: Form) -> Test:
         return compile_condition(self.tree, form, self._clock) if self.tree is not None else _always
@@ -93,9 +94,3 @@ def _compiled(text: str, now: Clock) -> EtclFilter:
 
 def _always(event: Any) -> bool:
     return True
-
-
-def _structured_form(event: TypedEvent) -> StructuredEvent:
-    from mappings.event_forms import to_structured
-
-    return to_structured(event)

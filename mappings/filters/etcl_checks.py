@@ -127,6 +127,8 @@ def _named(kind: Kind) -> str:
 
 
 def _field_hint(word: tree.Label) -> str:
+    if word.name.upper() in ("TRUE", "FALSE"):
+        return f"write {word.name.upper()}"
     return f"for the value of a field write ${word.name}, for a string '{word.name}'"
 
 

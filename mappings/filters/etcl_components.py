@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from mappings.errors import FilterRuntimeError
+from mappings.event_forms import ANY_TYPE_NAME, structured_value
 from mappings.filters import etcl_tree as tree
 from mappings.filters.etcl_steps import LASTS, compile_step, inside, is_default
 from mappings.filters.etcl_text import write
 from mappings.filters.etcl_values import Located, Operand, Unresolved, is_simple, operand, simple, without_anys
 from mappings.idl_types import STRING, Struct, unalias
 from mappings.known_types import STRUCTURED_EVENT, UTC_T
-from mappings.model import Any_, Property, StructuredEvent, UntypedEvent
+from mappings.model import StructuredEvent, UntypedEvent
 
 Clock: TypeAlias = Callable[[], int]
 """TimeBase::TimeT: hundreds of nanoseconds since 15 October 1582."""
@@ -28,7 +29,7 @@ Read: TypeAlias = Callable[..., Operand]
 Test: TypeAlias = Callable[..., bool]
 
 _FIXED_HEADER: Final = ("domain_name", "type_name", "event_name")
-_OF_AN_ANY: Final = {"domain_name": "", "type_name": "%ANY", "event_name": ""}
+_OF_AN_ANY: Final = {"domain_name": "", "type_name": ANY_TYPE_NAME, "event_name": ""}
 _LISTS: Final = {("header", "variable_header"): "variable_header", ("filterable_data",): "filterable_data"}
 
 
@@ -184,21 +185,7 @@ def _remainder(event: StructuredEvent) -> Located:
 
 
 def _as_struct(event: StructuredEvent) -> Located:
-    """The event as the value of type CosNotification::StructuredEvent that it is on the wire."""
-    fixed = {
-        "event_type": {"domain_name": event.domain_name, "type_name": event.type_name},
-        "event_name": event.event_name,
-    }
-    value = {
-        "header": {"fixed_header": fixed, "variable_header": _as_sequence(event.variable_header)},
-        "filterable_data": _as_sequence(event.filterable_data),
-        "remainder_of_body": event.remainder_of_body,
-    }
-    return Located(STRUCTURED_EVENT, value)
-
-
-def _as_sequence(properties: tuple[Property, ...]) -> list[dict[str, object]]:
-    return [{"name": each.name, "value": Any_(each.type, each.value)} for each in properties]
+    return Located(STRUCTURED_EVENT, structured_value(event))
 
 
 def _structured_shortcut(component: tree.Component) -> Read | None:

@@ -83,7 +83,8 @@ def _syntax_error(language: Language, text: str, unexpected: UnexpectedInput) ->
         piece = _piece_at(text, position)
     else:
         return FilterError("FLT-SYNTAX", "the expression ends too early", position=len(text))
-    hint = language.hints.get(piece, "")
+    # The beginning of a foreign operator may be one of ours: `<>` is read as `<` and then `>`.
+    hint = language.hints.get(text[max(0, position - 1) : position] + piece) or language.hints.get(piece, "")
     return FilterError("FLT-SYNTAX", f"{_shown(piece)} is not expected here", position=position, hint=hint)
 
 

@@ -236,7 +236,7 @@ _LANGUAGE: Final = Language(
     "selector.lark",
     _Builder,
     hints={
-        "=": "for equality write one =",
+        "==": "for equality write one =",
         "!": "write NOT",
         "!=": "for inequality write <>",
         "&": "write AND",
