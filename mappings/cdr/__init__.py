@@ -18,8 +18,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from mappings.cdr.decoders import decoders
-from mappings.cdr.encoders import encoders
+from mappings.cdr.decoders import decoders_for
+from mappings.cdr.encoders import encoders_for
 from mappings.cdr.errors import malformed
 from mappings.cdr.input import Input
 from mappings.cdr.output import Output
@@ -48,7 +48,7 @@ def encode_value(type_: IdlType, value: Any, *, little: bool = True) -> bytes:
     """The encapsulation of a value alone. Raises as `encode_any` does."""
     out = Output(b"\1" if little else b"\0")
     try:
-        encoders(little)(type_)(out, value, 0)
+        encoders_for(little)(type_)(out, value, 0)
     except _MISFITS:
         check_value(type_, value)  # says what does not fit, and where
         raise
@@ -61,7 +61,7 @@ def decode_value(type_: IdlType, data: bytes) -> Any:
         raise malformed("MAP-CDR-ORDER", "an encapsulation begins with its byte order, 0 or 1", 0)
     source = Input(data, 1)
     try:
-        value = decoders(data[0] == 1)(type_)(source, 0)
+        value = decoders_for(data[0] == 1)(type_)(source, 0)
     except MappingError as error:
         error.path = error.path or f"octet {source.pos}"
         raise

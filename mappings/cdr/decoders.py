@@ -358,5 +358,5 @@ _LITTLE: Final = Decoders(little=True)
 _BIG: Final = Decoders(little=False)
 
 
-def decoders(little: bool) -> Decoders:
+def decoders_for(little: bool) -> Decoders:
     return _LITTLE if little else _BIG

@@ -326,5 +326,5 @@ _LITTLE: Final = Encoders(little=True)
 _BIG: Final = Encoders(little=False)
 
 
-def encoders(little: bool) -> Encoders:
+def encoders_for(little: bool) -> Encoders:
     return _LITTLE if little else _BIG

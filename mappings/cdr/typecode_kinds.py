@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from mappings.checking import INTEGER_RANGES
-from mappings.idl_types import Enum, IdlType, Union, unalias
+from mappings.idl_types import Basic, Enum, IdlType, Union, unalias
 
 BASIC_NUMBERS: Final[Mapping[str, int]] = {
     "null": 0, "void": 1, "short": 2, "long": 3, "ushort": 4, "ulong": 5, "float": 6, "double": 7, "boolean": 8, "char": 9,
@@ -35,6 +35,8 @@ UNSUPPORTED: Final[Mapping[int, str]] = {
 
 OBJECT_NAME: Final = "Object"
 """The TypeCode of a plain Object has this name and no repository id, as omniORB writes it."""
+OBJECT_IDS: Final = ("", "IDL:", "IDL:omg.org/CORBA/Object:1.0")
+"""The ids that a plain Object is known by: omniORB's, JacORB's, and the specification's."""
 
 MODIFIERS: Final = ("none", "custom", "abstract", "truncatable")
 VISIBILITIES: Final = ("private", "public")
@@ -60,14 +62,15 @@ def default_number(union: Union) -> int:
     """
     discriminator = unalias(union.discriminator)
     taken = {label_number(discriminator, member.label) for member in union.members if member.label is not None}
-    match discriminator.kind:
-        case "enum" | "boolean":
-            candidates = range(2**32)
-        case "char":
+    match discriminator:
+        case Enum(members=labels):
+            candidates = range(len(labels))
+        case Basic("boolean"):
+            candidates = range(2)
+        case Basic("char"):
             candidates = range(255, -1, -1)
-        case kind if kind.startswith("u"):
+        case Basic(kind) if kind.startswith("u"):
             candidates = range(INTEGER_RANGES[kind][1], -1, -1)
-        case kind:
-            candidates = range(*INTEGER_RANGES[kind])
-    number = next((number for number in candidates if number not in taken), 0)
-    return 0 if isinstance(discriminator, Enum) and number >= len(discriminator.members) else number
+        case _:
+            candidates = range(*INTEGER_RANGES[discriminator.kind])
+    return next((number for number in candidates if number not in taken), 0)

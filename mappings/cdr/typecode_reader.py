@@ -226,7 +226,7 @@ class _Reader:
         cursor = parts.cursor
         match kind:
             case kinds.OBJREF:
-                return OBJECT if (id_, name) == ("", kinds.OBJECT_NAME) else ObjRef(id_, name)
+                return OBJECT if id_ in kinds.OBJECT_IDS else ObjRef(id_, name)
             case kinds.STRUCT | kinds.EXCEPT:
                 names = _Names(cursor)
                 members = tuple(Member(names.next(), parts.type()) for _ in range(cursor.count(9)))
