@@ -46,7 +46,11 @@ def _command_line(arguments: Sequence[str]) -> Any:
     app.callback()(_options)
     wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
     for name, entry in COMMANDS.items():
-        app.command(name, short_help=entry.summary)(load(entry) if name == wanted else _not_loaded)
+        command = load(entry) if name == wanted else _not_loaded
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, short_help=entry.summary)
+        else:
+            app.command(name, short_help=entry.summary)(command)
     return typer.main.get_command(app)
 
 

@@ -1,18 +1,18 @@
 """Which commands there are, and where each one lives: read without importing any of them.
 
-A command is a plain function with typer annotations. Only the one that was asked for is imported, so that `isthmus translate`
-pays for neither pydantic nor a wire library, and a command that cannot be imported breaks nobody else.
+A command is a plain function with typer annotations, or a typer.Typer where it has sub-commands. Only the one that was asked for
+is imported, so that `isthmus translate` pays for neither pydantic nor a wire library, and a command that cannot be imported breaks
+nobody else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 
 class Entry(NamedTuple):
-    target: str  # module:function
+    target: str  # module:function, or module:typer.Typer
     summary: str  # the line of `isthmus --help`
 
 
@@ -27,11 +27,11 @@ COMMANDS: Final[dict[str, Entry]] = {
     "translate": Entry("gateway.cli.translate:translate", "Translate events to messages, or back, as JSON Lines."),
     "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
     "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
+    "journal": Entry("gateway.cli.journal:journal", "Look into a journal, check it, mend it, export from it."),
 }
 
 
-def load(entry: Entry) -> Callable[..., Any]:
-    """Import the function of a command; ImportError where its module, or something that it needs, is not installed."""
+def load(entry: Entry) -> Any:
+    """Import the function (or Typer) of a command; ImportError where its module, or something that it needs, is not installed."""
     module, _, function = entry.target.partition(":")
-    loaded: Callable[..., Any] = getattr(import_module(module), function)
-    return loaded
+    return getattr(import_module(module), function)

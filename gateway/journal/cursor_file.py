@@ -131,10 +131,12 @@ def unpack_cursor(data: bytes) -> tuple[bytes | None, int, CursorState] | None:
     return _unpack_header(data[:PAGE_BYTES]), generation, state
 
 
-def read_cursor(path: Path) -> CursorState | None:
-    """For tools: the state, without opening the file for writing. None where it is damaged or was never written."""
-    found = unpack_cursor(path.read_bytes())
-    return found[2] if found else None
+def read_cursor_id(path: Path) -> bytes | None:
+    """The id of the journal that this cursor belongs to; None where its header is damaged."""
+    try:
+        return _unpack_header(path.read_bytes()[:PAGE_BYTES])
+    except OSError:
+        return None
 
 
 def cursor_damaged(path: Path) -> JournalError:

@@ -44,3 +44,12 @@ def write_identity(directory: Path, journal_id: bytes, disk: Disk) -> None:
 
 def new_identity() -> bytes:
     return uuid.uuid4().bytes
+
+
+def identity_lost(directory: Path) -> JournalError:
+    return JournalError(
+        "JNL-IDENTITY-LOST",
+        "there are segments, and nothing that says which journal this is: not the file, no header, no cursor",
+        path=str(directory / NAME),
+        hint="put that file back from a backup, or move the folder away to begin a new journal",
+    )

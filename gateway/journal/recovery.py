@@ -15,7 +15,7 @@ from gateway.journal.disk import Disk, write_whole
 from gateway.journal.envelope import Envelope
 from gateway.journal.errors import JournalError, damaged, damaged_header, torn
 from gateway.journal.format import HEADER_BYTES, pack_header
-from gateway.journal.identity import new_identity, read_identity, write_identity
+from gateway.journal.identity import identity_lost, new_identity, read_identity, write_identity
 from gateway.journal.scan import Damage, Record, scan
 from gateway.journal.segments import CUT_SUFFIX, Segment, SegmentFile, list_segments, own_segments, usual_id
 
@@ -33,7 +33,10 @@ def recover(directory: Path, disk: Disk) -> Recovered:
     listing = list_segments(directory, disk)
     journal_id = read_identity(directory)
     if journal_id is None:
-        journal_id = usual_id(listing.segments) or new_identity()
+        journal_id = usual_id(listing.segments, directory)
+        if journal_id is None and any(segment.size > HEADER_BYTES for segment in listing.segments):
+            raise identity_lost(directory)
+        journal_id = journal_id or new_identity()
         write_identity(directory, journal_id, disk)
     listing = own_segments(listing, journal_id)
     recovered = Recovered(journal_id, listing.segments, 0, listing.strangers)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from gateway.journal.cursor_file import cursor_paths, read_cursor_id
 from gateway.journal.disk import Disk, read_what_can_be_read
 from gateway.journal.errors import JournalError, foreign
 from gateway.journal.format import HEADER_BYTES, VERSION, seed_of, unpack_header
@@ -84,9 +85,10 @@ def read_segment(path: Path, disk: Disk) -> Segment | None:
     return Segment(path, header.first, header.created_ms, status.st_size, header.journal_id)
 
 
-def usual_id(segments: Sequence[Segment]) -> bytes | None:
-    """The journal id that most of the headers name."""
+def usual_id(segments: Sequence[Segment], directory: Path) -> bytes | None:
+    """The journal id that most of the headers, of segments and of cursors, name."""
     ids = Counter(segment.journal_id for segment in segments if segment.journal_id is not None)
+    ids.update(id_ for path in cursor_paths(directory) if (id_ := read_cursor_id(path)) is not None)
     return ids.most_common(1)[0][0] if ids else None
 
 
