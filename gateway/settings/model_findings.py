@@ -22,8 +22,8 @@ ID_FORM: Final = "an id begins with a letter and goes on with letters, digits, _
 _KINDS: Final[dict[str, tuple[str, str]]] = {
     # error of pydantic: what the value is not, and what to do about it
     "string_type": ("text", "put it in quotes"),
-    "int_type": ("a whole number", "write it in digits, without quotes"),
-    "int_from_float": ("a whole number", "write it in digits, without a fraction"),
+    "int_type": ("a whole number", "write it in digits alone, without quotes"),
+    "int_from_float": ("a whole number", "write it in digits alone"),
     "float_type": ("a number", "write it without quotes"),
     "bool_type": ("true or false", "write true or false, without quotes"),
     "list_type": ("a list", "write [a, b], or one entry a line, each after a dash"),
@@ -53,10 +53,9 @@ def report_errors(report: Report, model: type[BaseModel], base: Path, errors: Se
             path, node = report.document.nearest((*base, *loc))
             if path not in seen:  # a union has an error for each of its members
                 seen.add(path)
-                of_union = len(path) < len(base) + len(loc)
-                _bad_value(
-                    report, path, node, "union" if of_union else kind, error.get("ctx", {}), description_at(model, loc)
-                )
+                kind = "union" if len(path) < len(base) + len(loc) else kind
+                description = description_at(model, path[len(base) :])
+                _bad_value(report, path, node, kind, error.get("ctx", {}), description)
 
 
 def report_no_mapping(report: Report, path: Path) -> None:

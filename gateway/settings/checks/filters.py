@@ -69,9 +69,9 @@ def _parse(report: Report, expression: _Expression) -> None:
 def _does_not_parse(report: Report, expression: _Expression, error: FilterError) -> None:
     node = report.document.node(expression.path)
     name = expression.path[-1]
-    if not isinstance(node, Scalar) or node.substituted:  # the words of the error may quote the text
-        message = f"{name} does not parse, at character {error.position + 1} of its text"
-        report.error(error.code, expression.path, message)
+    if not isinstance(node, Scalar) or node.substituted:
+        # The words of the error may quote the text, and even a position would tell how long a secret is.
+        report.error(error.code, expression.path, f"{name} does not parse", "`isthmus filter` shows where")
         return
     place = place_in_scalar(report.document.text, node, error.position)
     where = "" if place else f", at character {error.position + 1} of its text"
