@@ -61,5 +61,5 @@ class FilterRuntimeError(IsthmusError):
     """A filter that has no result for one event, which counts as no match (RULES.md 3.5). `position` is where in its text."""
 
     def __init__(self, code: str, message: str, *, position: int, path: str = "", hint: str = "") -> None:
-        super().__init__(code, message, path=path, hint=hint)
+        super().__init__(code, message, path=path or f"character {position + 1}", hint=hint)
         self.position = position

@@ -88,12 +88,9 @@ def compile_default(component: tree.Component, form: Form, clock: Clock) -> Test
 
 
 def missing(component: tree.Component, why: Unresolved) -> FilterRuntimeError:
+    text = write(component)
     return FilterRuntimeError(
-        "FLT-MISSING",
-        str(why),
-        position=component.position,
-        path=write(component),
-        hint="guard it with: exist … and …",
+        "FLT-MISSING", str(why), position=component.position, path=text, hint=f"guard it with: exist {text} and …"
     )
 
 
@@ -168,7 +165,15 @@ def _field(event: StructuredEvent, name: str) -> Located:
     for property_ in event.filterable_data:
         if property_.name == name:
             return Located(property_.type, property_.value)
-    return _structured_member(event, name)
+    return _no_field(event, name)
+
+
+def _no_field(event: StructuredEvent, name: str) -> Located:
+    """`$name` where no field has that name is `$.name`."""
+    try:
+        return _structured_member(event, name)
+    except Unresolved:
+        raise Unresolved(f"the event has no field {name}, nor is there one inside its remainder_of_body") from None
 
 
 def _structured_member(event: StructuredEvent, name: str) -> Located:
@@ -237,7 +242,7 @@ def _named_shortcut(name: str) -> Read | None:
         for field, type_, value in event.filterable_data:
             if field == name:
                 return simple(type_, value)
-        return operand(_structured_member(event, name))
+        return operand(_no_field(event, name))
 
     return read
 

@@ -377,9 +377,9 @@ def test_3_5_error_semantics(expression: str, expected: bool | str) -> None:
     [
         ("1 == 1 and $.missing == 1", "FLT-MISSING", "$.missing", 11),
         (r"$\in(x)[3] == 1", "FLT-MISSING", r"$\in(x)[3]", 0),
-        ("$text == 5", "FLT-MISMATCH", "", 6),
-        ("1 / (2 - 2) == 1", "FLT-DIVISION", "", 2),
-        (" * ".join(["18446744073709551615"] * 20) + " > 1", "FLT-RANGE", "", 343),
+        ("$text == 5", "FLT-MISMATCH", "character 7", 6),
+        ("1 / (2 - 2) == 1", "FLT-DIVISION", "character 3", 2),
+        (" * ".join(["18446744073709551615"] * 20) + " > 1", "FLT-RANGE", "character 344", 343),
     ],
 )
 def test_3_5_an_error_says_what_and_where(expression: str, code: str, path: str, position: int) -> None:
