@@ -27,7 +27,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from mappings.checking import check_value
+from mappings.checking import INTEGER_RANGES, check_value
 from mappings.errors import MappingError
 from mappings.idl_types import Basic, Enum, Fixed, IdlType, ObjRef, String, WString
 
@@ -43,6 +43,7 @@ class Leaf(NamedTuple):
     write: Write | None  # None: the value as it is
     read: Read
     element: str = ""  # type in a stream or map, where it is not the property's
+    bounded: bool = False
 
     @property
     def element_type(self) -> str:
@@ -66,7 +67,9 @@ def unfit(value: object, kind: str, name: str) -> MappingError:
     )
 
 
-def _integer(kind: str, low: int, high: int) -> Read:
+def _integer(kind: str) -> Read:
+    low, high = INTEGER_RANGES[kind]
+
     def read(value: Any, name: str) -> int:
         if type(value) is int:
             number = value
@@ -162,13 +165,13 @@ _BASIC: Final[Mapping[str, Leaf]] = MappingProxyType(
         leaf.kind: leaf
         for leaf in (
             Leaf("boolean", "boolean", "OC-TYPE-1", None, _boolean),
-            Leaf("octet", "short", "OC-TYPE-2", None, _integer("octet", 0, 2**8 - 1)),
-            Leaf("short", "short", "OC-TYPE-1", None, _integer("short", -(2**15), 2**15 - 1)),
-            Leaf("ushort", "int", "OC-TYPE-3", None, _integer("ushort", 0, 2**16 - 1)),
-            Leaf("long", "int", "OC-TYPE-1", None, _integer("long", -(2**31), 2**31 - 1)),
-            Leaf("ulong", "long", "OC-TYPE-3", None, _integer("ulong", 0, 2**32 - 1)),
-            Leaf("longlong", "long", "OC-TYPE-1", None, _integer("longlong", -(2**63), 2**63 - 1)),
-            Leaf("ulonglong", "", "OC-TYPE-4", _write_ulonglong, _integer("ulonglong", 0, 2**64 - 1)),
+            Leaf("octet", "short", "OC-TYPE-2", None, _integer("octet")),
+            Leaf("short", "short", "OC-TYPE-1", None, _integer("short")),
+            Leaf("ushort", "int", "OC-TYPE-3", None, _integer("ushort")),
+            Leaf("long", "int", "OC-TYPE-1", None, _integer("long")),
+            Leaf("ulong", "long", "OC-TYPE-3", None, _integer("ulong")),
+            Leaf("longlong", "long", "OC-TYPE-1", None, _integer("longlong")),
+            Leaf("ulonglong", "", "OC-TYPE-4", _write_ulonglong, _integer("ulonglong")),
             Leaf("float", "float", "OC-TYPE-1", None, _float),
             Leaf("double", "double", "OC-TYPE-1", None, _double),
             Leaf("char", "String", "OC-TYPE-7", None, _character("char", 0xFF), "char"),
@@ -212,7 +215,7 @@ def _bounded(type_: String | WString) -> Leaf:
         check_value(type_, text.replace("\0", NUL_REPLACEMENT), f"properties.{name}")
         return text
 
-    return plain._replace(read=read)
+    return plain._replace(read=read, bounded=True)
 
 
 @lru_cache(maxsize=256)
@@ -228,7 +231,7 @@ def _fixed(type_: Fixed) -> Leaf:
         else:
             raise unfit(value, f"fixed<{type_.digits},{scale}>", name)
         exponent = number.as_tuple().exponent
-        if abs(number) >= limit or not isinstance(exponent, int) or -exponent > scale:
+        if not -limit < number < limit or not isinstance(exponent, int) or -exponent > scale:
             raise unfit(value, f"fixed<{type_.digits},{scale}>", name)
         return number
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from mappings.errors import MappingError
 from mappings.idl_types import SHORT, IdlType, unalias
 from mappings.known_types import TIME_T
-from mappings.model import PERSISTENT, Any_, Message, Property, StructuredEvent
+from mappings.model import PERSISTENT, Any_, Headers, Message, Property, StructuredEvent
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
 from mappings.translate.body_in import BodyReader
@@ -47,7 +47,7 @@ class Reverse:
 
     def __call__(self, message: Message, now_ms: int, trace: Trace = None) -> StructuredEvent:
         """Raises MappingError, Expired."""
-        values = {name: value for name, _, value in message.properties}
+        values = {name: value for name, _, value in message.properties if value is not None}
         text = se.found_in(values, self.profile)
         try:
             if text is not None:
@@ -92,7 +92,7 @@ class Reverse:
         data: list[Property] = []
         for property_ in message.properties:
             name = property_.name
-            if property_.value is None or name in reserved or _is_ours(name):
+            if property_.value is None or name in reserved or is_ours(name):
                 continue
             field = field_name(name, profile)
             if (known := _KNOWN_FIELDS.get(field)) is not None:
@@ -103,7 +103,7 @@ class Reverse:
                 data.append(self.native.field(field, property_, f"filterable_data[{len(data)}]", trace))
         mark = _text(values, profile.root(names.BODY))
         type_id = _text(values, profile.root(names.BODY_TYPE))
-        domain, type_name, event_name = (self.native.text(_text(values, profile.root(name))) for name in _FIXED)
+        domain, type_name, event_name = (self.native.text(_text(values, profile.root(name))) for name in FIXED)
         return StructuredEvent(
             domain,
             type_name,
@@ -114,7 +114,7 @@ class Reverse:
         )
 
 
-_FIXED: Final = (names.DOMAIN, names.TYPE, names.EVENT)
+FIXED: Final = (names.DOMAIN, names.TYPE, names.EVENT)
 
 
 def field_name(name: str, profile: Profile) -> str:
@@ -174,7 +174,7 @@ class _Once:
     def event(self) -> StructuredEvent:
         left = remaining_ms(self.message.headers, self.now_ms)
         domain, type_name, event_name = (
-            self._fixed(name, rule) for name, rule in zip(_FIXED, _FIXED_RULES, strict=True)
+            self._fixed(name, rule) for name, rule in zip(FIXED, _FIXED_RULES, strict=True)
         )
         header: list[Property] = []
         for field in self.metadata.header:
@@ -217,22 +217,12 @@ class _Once:
             if beside is not None:
                 value = leaf.read(beside, taken)
         elif field.name == quality.TIMEOUT:
-            value = self._timeout(left)
+            value = timeout_of(headers, left, self.dynamic.timeout)
         else:
             raise bad_metadata("a field was made a header field that is none")
         rule, header = _HEADER_RULES[field.name]
         self._explain(f"headers.{header}", rule, f"variable_header.{field.name}", field.type.kind, True)
         return Property(field.name, field.type, value)
-
-    def _timeout(self, left: int | None) -> int:
-        """What is left of the time to live; exactly the original where no time has passed since."""
-        ticks = 0 if left is None else left * quality.TICKS_PER_MS
-        exact = self.dynamic.timeout
-        if exact is None:
-            return ticks
-        if self.message.headers.JMSExpiration and ticks:
-            return min(exact, ticks)
-        return exact
 
     def _field(self, field: se.Field, section: str, index: int) -> Property | None:
         path = f"{section}[{index}].value"
@@ -283,7 +273,7 @@ class _Once:
             and property_.name in self.values
             and property_.name not in known
             and property_.name not in self.reserved
-            and not _is_ours(property_.name)
+            and not is_ours(property_.name)
         ]
         if not unknown:
             return []
@@ -303,6 +293,14 @@ class _Once:
             self.trace.append(Entry(source, rule, path, kind, lossless))
 
 
+def timeout_of(headers: Headers, left: int | None, exact: int | None) -> int:
+    """A Timeout: what is left of the time to live; exactly the original where no time has passed since."""
+    ticks = 0 if left is None else left * quality.TICKS_PER_MS
+    if exact is None:
+        return ticks
+    return min(exact, ticks) if headers.JMSExpiration and ticks else exact
+
+
 def undo_rules(metadata: se.Metadata, values: dict[str, Any]) -> None:
     """Take out what rules of the sender's link added, and give back the names that they changed."""
     for added in metadata.added:
@@ -312,7 +310,7 @@ def undo_rules(metadata: se.Metadata, values: dict[str, Any]) -> None:
             values[old] = values.pop(new)
 
 
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
     """Properties that providers and gateways set beside those of the application."""
     return name.startswith("JMS") or name == quality.DELAY_PROPERTY
 

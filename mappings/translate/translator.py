@@ -12,6 +12,7 @@ from mappings.translate.forward_plan import ForwardPlan, forward_plan
 from mappings.translate.options import Options
 from mappings.translate.plan_cache import PlanCache
 from mappings.translate.reverse import Reverse
+from mappings.translate.reverse_plan import ReversePlans
 from mappings.translate.rules import compile_rules
 
 
@@ -27,6 +28,7 @@ class Translator:
         self._reverse = Reverse(self.options, self.counts)
         self._plans: PlanCache[ForwardPlan] = PlanCache()
         self._explaining_plans: PlanCache[ForwardPlan] = PlanCache()
+        self._reverse_plans = ReversePlans(self._reverse)
 
     def forward(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Message:
         """Raises MappingError (dead-letter it) and Expired (count it, send nothing).
@@ -39,7 +41,9 @@ class Translator:
 
     def reverse(self, message: Message, *, now_ms: int) -> StructuredEvent:
         """Raises MappingError and Expired. Rules of the link have no part in it: `$se` tells what they did."""
-        return self._reverse(message, now_ms)
+        values = {name: value for name, _, value in message.properties if value is not None}
+        event = self._reverse_plans.event(message, values, now_ms)
+        return self._reverse(message, now_ms) if event is None else event
 
     def explain(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Explained:
         """As `forward`, with what became of every part."""
