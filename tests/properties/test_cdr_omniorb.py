@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from omniORB import tcInternal
 
-from mappings.cdr import decode_value, encode_value, encoders, output, typecode_writer
+from mappings.cdr import decode_value, encode_value
 from mappings.idl_types import ANY, LONG, OCTET, Array, IdlType, Member, Sequence, Struct
 from mappings.model import Any_
 from tests.properties.strategies import anys
 from tests.unit.cdr.omniorb_model import CannotMarshal, Converter, Record, plain_orb
+from tests.unit.cdr.pads import pads
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +47,6 @@ def marshal(orb: Any, type_: Struct, value: dict[str, Any], *, little: bool) -> 
         setattr(made, member.name, converter.value(member.type, descriptor[5 + 2 * index], value[member.name], {}))
     octets: bytes = omniORB.cdrMarshal(tcInternal.createTypeCode(with_order), made, little)
     return octets
-
-
-def pads(type_: IdlType, value: Any, *, little: bool) -> list[int]:
-    """The positions of pads: those that change with what pads are filled with."""
-
-    def encode() -> bytes:
-        out = output.Output(bytes([little]))
-        encoders.Encoders(little=little)(type_)(out, value, 0)
-        return bytes(out)
-
-    plain = encode()
-    with pytest.MonkeyPatch.context() as patch:
-        ones = tuple(b"\xff" * size for size in range(8))
-        patch.setattr(output, "PADS", ones)
-        patch.setattr(typecode_writer, "PADS", ones)
-        marked = encode()
-    assert len(marked) == len(plain)
-    return [position for position, (one, other) in enumerate(zip(plain, marked, strict=True)) if one != other]
 
 
 def assert_same_octets(orb: Any, type_: IdlType, value: Any, *, little: bool) -> None:
