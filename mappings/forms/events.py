@@ -8,7 +8,8 @@ from typing import Any, Final
 from mappings.checking import check_text
 from mappings.errors import MappingError
 from mappings.forms.shape import Shape, under
-from mappings.forms.types import read_type, type_to_json
+from mappings.forms.type_readers import read_type
+from mappings.forms.type_writers import shared_form
 from mappings.forms.value_readers import ValueReaders, value_reader
 from mappings.forms.values import value_to_json
 from mappings.idl_types import IdlType
@@ -117,13 +118,13 @@ def _write_properties(properties: tuple[Property, ...], path: str) -> list[dict[
         place = f"{path}[{index}]"
         _check_text(name, f"{place}.name")
         form = value_to_json(type_, value, f"{place}.value")
-        forms.append({"name": name, "type": type_to_json(type_), "value": form})
+        forms.append({"name": name, "type": shared_form(type_), "value": form})
     return forms
 
 
 def _write_any(any_: Any_, path: str) -> dict[str, Any]:
     form = value_to_json(any_.type, any_.value, f"{path}.value")
-    return {"type": type_to_json(any_.type), "value": form}
+    return {"type": shared_form(any_.type), "value": form}
 
 
 def _check_text(value: str, path: str) -> None:

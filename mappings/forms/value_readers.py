@@ -16,7 +16,7 @@ from mappings.checking import (
 )
 from mappings.errors import MappingError
 from mappings.forms.basics import BASIC_READERS, Reader, read_fixed, read_octets
-from mappings.forms.types import read_type
+from mappings.forms.type_readers import read_type
 from mappings.idl_types import (
     Array,
     Basic,

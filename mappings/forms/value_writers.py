@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mappings.forms.basics import BASIC_WRITERS, Writer, write_fixed, write_octets
-from mappings.forms.types import type_to_json
+from mappings.forms.type_writers import shared_form
 from mappings.idl_types import (
     Array,
     Enum,
@@ -33,11 +33,11 @@ class _ValueWriters(TypeCompiler[Writer]):
         if kind == "any":
             return self.write_any
         if kind == "TypeCode":
-            return lambda value, _depth: type_to_json(value)
+            return lambda value, _depth: shared_form(value)
         return BASIC_WRITERS.get(kind, _same)
 
     def write_any(self, value: Any_, depth: int) -> dict[str, Any]:
-        return {"type": type_to_json(value.type), "value": self(value.type)(value.value, depth)}
+        return {"type": shared_form(value.type), "value": self(value.type)(value.value, depth)}
 
     def string(self, type_: String) -> Writer:
         return _same
