@@ -169,6 +169,14 @@ class Sink(ABC):
         when the batch was not handed over at all; what happens after that, the Confirmation tells.
         """
 
+    def check(self) -> None:
+        """Raises ReconnectError when the connection is known to be lost; never blocks.
+
+        The link asks now and then, also while it has nothing to send: else a link without traffic would call a dead peer ready.
+        A wire that learns of a loss only by sending has nothing to tell here.
+        """
+        return
+
     @abstractmethod
     def close(self) -> None:
         """Disconnect. Confirmations that are still open fail with a ReconnectError. From any state, twice too; blocks a few

@@ -30,6 +30,11 @@ class MemorySink(Sink):
         self._open.append(confirmation)
         return confirmation
 
+    def check(self) -> None:
+        if self._generation is not None:
+            with self._peer.changed:
+                self._peer.check(self._generation)
+
     def close(self) -> None:
         self._generation = None
         for confirmation in self._open:

@@ -88,6 +88,10 @@ class StompSink(Sink):
             self._complete()
         return pending.confirmation
 
+    def check(self) -> None:
+        if self._connection is not None:
+            self._connection.check()
+
     def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:

@@ -167,6 +167,7 @@ class Link:
     def _turn(self) -> None:
         """One round: settle, connect, send, receive; waits at the most IDLE_SECS."""
         self._settle_confirmed()
+        self._check_sink()
         self._source_end.attempt()
         self._sink_end.attempt()
         self._give_up_aged()
@@ -355,6 +356,14 @@ class Link:
         self._accounts.settled("dead_lettered")
         settled.append(delivery)
         self._observer.dead_lettered(self.id, delivery, error)
+
+    def _check_sink(self) -> None:
+        """A link without traffic must tell of a dead sink too."""
+        if self._sink_end.ready:
+            try:
+                self._sink.check()
+            except ReconnectError as error:
+                self._sink_lost(error)
 
     def _sink_lost(self, error: ReconnectError) -> None:
         self._sink_end.lost(error)

@@ -106,6 +106,17 @@ def test_a_peer_that_is_down_at_the_start_is_said_once_and_found_later() -> None
         assert ("sink", "ready", None) in rig.recorder.lines
 
 
+def test_a_link_without_traffic_tells_of_a_sink_that_died_and_came_back() -> None:
+    rig = Rig()
+    with running(rig):
+        wait_for(lambda: rig.link.status().state == "ready")
+        rig.outlet.stop()
+        wait_for(lambda: rig.link.status().sink == "down")
+        assert ("sink", "down", "MEM-CUT") in rig.recorder.lines
+        rig.outlet.start()
+        wait_for(lambda: rig.link.status().state == "ready")
+
+
 def test_a_sink_that_dies_gets_every_unconfirmed_event_again_in_order() -> None:
     rig = Rig()
     rig.outlet.hold()
