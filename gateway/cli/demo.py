@@ -42,7 +42,7 @@ def demo(
     ] = Ports().admin,
 ) -> None:
     """Start a gateway with its own channel, broker and traffic, and show the messages as they arrive. Ctrl-C ends everything."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     log.configure("text")
     file, ports = write_configuration(folder, Ports(orb_port, stomp_port, admin_port))
     signal.signal(signal.SIGTERM, _interrupt)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
@@ -33,7 +34,8 @@ class Screen:
             if property_["name"].startswith("$se"):  # for machines, and as long as all the others together
                 property_["value"] = "… (the original IDL types, for the way back)"
         self._console.print("The first message as a JMS consumer gets it:", style="bold")
-        self._console.print(Text(json.dumps(form, ensure_ascii=False, indent=2)))
+        for line in _laid_out(form):
+            self._console.print(Text(line))
         self._console.print()
 
     def _line(self, message: Message) -> None:
@@ -45,4 +47,12 @@ class Screen:
             f"JMSPriority={message.headers.JMSPriority} $type_name={fields.get('$type_name')} $k={fields.get('$k')} ",
             (str(message.body.value), "dim"),
         )
-        self._console.print(line, soft_wrap=True)
+        self._console.print(line)
+
+
+def _laid_out(form: dict[str, Any]) -> Iterator[str]:
+    """The JSON form, a property a line."""
+    yield f'{{"headers": {json.dumps(form["headers"], ensure_ascii=False)},'
+    properties = [json.dumps(property_, ensure_ascii=False) for property_ in form["properties"]]
+    yield ' "properties": [' + ",\n                ".join(properties) + "],"
+    yield f' "body": {json.dumps(form["body"], ensure_ascii=False)}}}'

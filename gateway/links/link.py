@@ -137,7 +137,7 @@ class Link:
     def status(self) -> LinkStatus:
         return LinkStatus(
             id=self.id,
-            state=self._state if self._state != "ready" or self._both_ready else "down",
+            state=self._state,
             source=self._source_end.state,
             source_error=self._source_end.error,
             sink=self._sink_end.state,
@@ -151,7 +151,6 @@ class Link:
 
     def _run(self) -> None:
         try:
-            self._enter("ready")
             while not self._stopping.is_set():
                 self._turn()
             self._drain()
@@ -170,6 +169,7 @@ class Link:
         self._check_sink()
         self._source_end.attempt()
         self._sink_end.attempt()
+        self._reflect()
         self._give_up_aged()
         everything_sent = self._send_waiting()
         room = self._pace.window - self._in_flight
@@ -198,6 +198,7 @@ class Link:
             deliveries = [] if news else self._source.receive(limit, IDLE_SECS)
         except ReconnectError as error:
             self._source_end.lost(error)
+            self._reflect()
             return
         finally:
             self._receiving = False
@@ -334,6 +335,7 @@ class Link:
                 self._source.acknowledge(deliveries)
             except ReconnectError as error:
                 self._source_end.lost(error)  # they may come again: at least once
+                self._reflect()
 
     def _dead_letter(self, delivery: Delivery, error: IsthmusError, settled: list[Delivery]) -> None:
         """Keep it, or hold everything until it can be kept. A stop in between leaves it with the source."""
@@ -367,6 +369,7 @@ class Link:
 
     def _sink_lost(self, error: ReconnectError) -> None:
         self._sink_end.lost(error)
+        self._reflect()
         for flight in self._flights:
             flight.confirmation = None  # its fate is unknown: it goes again
 
@@ -387,6 +390,12 @@ class Link:
     @property
     def _both_ready(self) -> bool:
         return self._source_end.ready and self._sink_end.ready
+
+    def _reflect(self) -> None:
+        """A running link is ready while both its ends are, and down otherwise."""
+        state: State = "ready" if self._both_ready else "down"
+        if state != self._state and not self._stopping.is_set():
+            self._enter(state)
 
     def _enter(self, state: State, error: IsthmusError | None = None) -> None:
         self._state = state

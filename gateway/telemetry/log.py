@@ -24,7 +24,9 @@ def configure(log_format: LogFormat) -> None:
     if log_format == "json":
         renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0, sort_keys=False)
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), pad_event_to=0, sort_keys=False, timestamp_key="time"
+        )
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

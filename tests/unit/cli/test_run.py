@@ -109,9 +109,9 @@ def test_ctrl_c_ends_it_likewise(tmp_path: Path) -> None:
 def test_each_change_of_state_is_one_line(tmp_path: Path) -> None:
     with gateway(configuration(tmp_path)) as running:
         running.line(event="service changed", service="broker", state="ready")
-        running.line(event="link changed", link="ab", state="ready")
         running.line(event="link side changed", link="ab", side="source", state="ready")
         running.line(event="link side changed", link="ab", side="sink", state="ready")
+        running.line(event="link changed", link="ab", state="ready")
 
 
 def test_sighup_takes_over_the_links_of_the_changed_file(tmp_path: Path) -> None:
