@@ -81,5 +81,5 @@ class LinkSettings(StrictModel):
     mapping: MappingSettings = Field(default=MappingSettings(), description="Choices that the rules leave.")
     rules: list[Rule] = Field(default=[], description="Changes to the message, in this order.")
     delivery: Delivery = Field(default=Delivery(), description="How the link sends.")
-    dead_letter: DeadLetter = Field(default=DeadLetter(), description="Where events go that can never pass.")
+    dead_letter: DeadLetter = Field(default=DeadLetter(), description="What becomes of events that can never pass.")
     enabled: bool = Field(default=True, description="false: the link is checked and drawn, but not started.")

@@ -73,7 +73,7 @@ def _endpoint(entry: Any, path: Path, report: Report) -> tuple[BaseModel | None,
         report.error(
             "CFG-MISSING", path, '"type" is missing', f"which wire is it? {', '.join(WIRES)}", at=report.key(path)
         )
-    elif kind in NOT_YET and not report.document.substituted((*path, "type")):
+    elif isinstance(kind, str) and kind in NOT_YET and not report.document.substituted((*path, "type")):
         report.error(
             "CFG-NOT-YET",
             (*path, "type"),

@@ -10,11 +10,11 @@ from gateway.settings.settings import Settings
 
 def check_references(settings: Settings, report: Report) -> None:
     """That a channel's endpoint exists has been seen before: its model depends on it."""
-    channels = frozenset(report.document.keys(("channels",)))
+    channels = dict.fromkeys(report.document.keys(("channels",)))
     for id_, link in settings.links.items():
         _must_exist(report, ("links", id_, "from"), link.source, channels, "channel", "CFG-UNKNOWN-CHANNEL")
         _must_exist(report, ("links", id_, "to"), link.sink, channels, "channel", "CFG-UNKNOWN-CHANNEL")
-    links = frozenset(report.document.keys(("links",)))
+    links = dict.fromkeys(report.document.keys(("links",)))
     for index, test in enumerate(settings.tests):
         _must_exist(report, ("tests", index, "link"), test.link, links, "link", "CFG-UNKNOWN-LINK")
 
@@ -40,7 +40,7 @@ def check_unused(settings: Settings, report: Report) -> None:
             )  # fmt: skip
 
 
-def _must_exist(report: Report, path: Path, id_: str, known: frozenset[str], what: str, code: str) -> None:
+def _must_exist(report: Report, path: Path, id_: str, known: dict[str, None], what: str, code: str) -> None:
     if id_ not in known:
-        hint = report.suggestion(path, sorted(known), what)
+        hint = report.suggestion(path, known, what)
         report.error(code, path, f"there is no {what} {report.document.shown(path)}", hint)

@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from gateway.settings.model_fields import fields_by_key
 from gateway.settings.nodes import Path, Scalar
 from gateway.settings.report import Report
 from gateway.settings.secrets import holds_reference
@@ -30,9 +29,9 @@ def _secrets(value: Any, path: Path) -> Iterator[Path]:
     if isinstance(value, SecretStr):
         yield path
     elif isinstance(value, BaseModel):
-        names = {field.alias or name: name for name, field in type(value).model_fields.items()}
-        for key in fields_by_key(type(value)):
-            yield from _secrets(getattr(value, names[key]), (*path, key))
+        for name in value.model_fields_set:  # what is not given is no secret
+            key = type(value).model_fields[name].alias or name
+            yield from _secrets(getattr(value, name), (*path, key))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _secrets(item, (*path, key))
