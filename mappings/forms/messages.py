@@ -25,6 +25,7 @@ from mappings.forms.basics import (
 )
 from mappings.forms.shape import Shape, under
 from mappings.model import (
+    BODY_TYPES,
     ELEMENT_TYPES,
     NON_PERSISTENT,
     PERSISTENT,
@@ -66,11 +67,11 @@ def message_to_json(message: Message) -> dict[str, Any]:
     for key in _INSTANTS:
         if headers.get(key) is not None:
             headers[key] = write_wide_integer(headers[key])
-    return {
-        "headers": headers,
-        "properties": _write_named(message.properties, "properties"),
-        "body": {"type": message.body.type, "value": _write_body(message.body)},
-    }
+    with under("properties"):
+        properties = _write_named(message.properties, PROPERTY_TYPES)
+    with under("body"):
+        body = {"type": message.body.type, "value": _write_body(message.body)}
+    return {"headers": headers, "properties": properties, "body": body}
 
 
 # Values -------------------------------------------------------------------------------------------------------------------
@@ -114,7 +115,6 @@ _WRITERS: Final[Mapping[str, Writer]] = {
     "long": write_wide_integer,
     "float": write_single,
     "double": write_double,
-    "bytes": lambda value, _depth: write_octets(value),
 }
 """Types whose form is not the value itself."""
 
@@ -150,19 +150,38 @@ def _read_stream(form: Any) -> tuple[StreamElement, ...]:
     return tuple(elements)
 
 
-def _write_element(type_: str, value: Any, path: str) -> Any:
-    write = _WRITERS.get(type_)
-    form = value if write is None or value is None else write(value, 0)
-    with under(f"{path}.value"):
-        _READERS[type_](form, 0)  # a message made by a rule may be wrong: better said here than read back wrong
-    return form
+def _write_element(type_: str, value: Any, types: tuple[str, ...]) -> Any:
+    """Messages are made by the rules of a configuration, too: a value that does not fit is better refused here than read back."""
+    if type_ not in types:
+        raise _shape.error(f"expected one of {', '.join(types)}, found {describe(type_)}", ".type")
+    with under(".value"):
+        if type_ == "bytes":
+            return _write_octets(value)
+        _READERS[type_](value, 0)
+        write = _WRITERS.get(type_)
+        return value if write is None else write(value, 0)
 
 
-def _write_named(properties: tuple[MessageProperty, ...], path: str) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "type": type_, "value": _write_element(type_, value, f"{path}[{index}]")}
-        for index, (name, type_, value) in enumerate(properties)
-    ]
+def _write_octets(value: Any) -> dict[str, str]:
+    if type(value) is not bytes:
+        raise wrong_type("octets", value)
+    return write_octets(value)
+
+
+def _write_named(properties: tuple[MessageProperty, ...], types: tuple[str, ...]) -> list[dict[str, Any]]:
+    forms = []
+    for index, (name, type_, value) in enumerate(properties):
+        with under(f"[{index}]"):
+            forms.append({"name": name, "type": type_, "value": _write_element(type_, value, types)})
+    return forms
+
+
+def _write_stream(elements: tuple[StreamElement, ...]) -> list[dict[str, Any]]:
+    forms = []
+    for index, (type_, value) in enumerate(elements):
+        with under(f"[{index}]"):
+            forms.append({"type": type_, "value": _write_element(type_, value, ELEMENT_TYPES)})
+    return forms
 
 
 # Headers ------------------------------------------------------------------------------------------------------------------
@@ -206,13 +225,13 @@ def _read_headers(form: Any) -> Headers:
 # Bodies -------------------------------------------------------------------------------------------------------------------
 
 
-def _read_no_body(form: Any) -> None:
+def _no_body(form: Any) -> None:
     if form is not None:
         raise wrong_type("null", form)
 
 
 _BODY_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "Message": _read_no_body,
+    "Message": _no_body,
     "TextMessage": _read_text,
     "BytesMessage": read_octets,
     "ObjectMessage": read_octets,
@@ -221,25 +240,32 @@ _BODY_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
+def _unknown_body(type_: Any) -> MappingError:
+    return _shape.error(f"expected one of {', '.join(BODY_TYPES)}, found {describe(type_)}", ".type")
+
+
 def _read_body(form: Any) -> Body:
     _shape.object(form, "a body", ("type",), ("value",))
     type_ = form["type"]
     if type(type_) is not str or type_ not in _BODY_READERS:
-        raise _shape.error(f"expected one of {', '.join(_BODY_READERS)}, found {describe(type_)}", ".type")
+        raise _unknown_body(type_)
     with under(".value"):
         return Body(type_, _BODY_READERS[type_](form.get("value")))
 
 
+_BODY_WRITERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "Message": _no_body,
+    "TextMessage": _read_text,
+    "BytesMessage": _write_octets,
+    "ObjectMessage": _write_octets,
+    "StreamMessage": _write_stream,
+    "MapMessage": lambda elements: _write_named(elements, ELEMENT_TYPES),
+}
+
+
 def _write_body(body: Body) -> Any:
-    match body.type:
-        case "BytesMessage" | "ObjectMessage":
-            return write_octets(body.value)
-        case "StreamMessage":
-            return [
-                {"type": type_, "value": _write_element(type_, value, f"body.value[{index}]")}
-                for index, (type_, value) in enumerate(body.value)
-            ]
-        case "MapMessage":
-            return _write_named(body.value, "body.value")
-        case _:
-            return body.value
+    writer = _BODY_WRITERS.get(body.type)
+    if writer is None:
+        raise _unknown_body(body.type)
+    with under(".value"):
+        return writer(body.value)
