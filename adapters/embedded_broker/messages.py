@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from adapters.stomp.frames import Frame, FrameError, unescape
+from adapters.stomp.frames import Frame, FrameError, raw_header, unescape
 
 # What belongs to the frame that came, and what only a broker may say.
 _NOT_PASSED_ON: Final = re.compile(
@@ -57,13 +57,8 @@ class StoredMessage:
 
 def header(head: bytes, name: bytes) -> str | None:
     """The first header of that name, unescaped. Raises FrameError."""
-    start = head.find(b"\n" + name + b":")
-    if start < 0:
-        return None
-    start += len(name) + 2
-    end = head.find(b"\n", start)
-    text = head[start:].decode() if end < 0 else head[start:end].decode()
-    return unescape(text) if "\\" in text else text
+    text = raw_header(head, name)
+    return None if text is None else unescape(text)
 
 
 def check_head(frame: Frame) -> None:

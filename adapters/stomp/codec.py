@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from adapters.stomp.bodies import BODY, MARKS, BodyError, decode_body, encode_body
 from adapters.stomp.flavours import Flavour, MapBodies
@@ -41,6 +41,9 @@ _STOMP: Final = frozenset((
 _RESERVED: Final = _STOMP | _JMS | _OURS
 _INTEGERS: Final = frozenset({"JMSXGroupSeq", "JMSXDeliveryCount"})  # JMS itself says that these are int
 _BROKERS_OWN: Final = ("_AMQ_", "__AMQ_")  # Artemis shows its internal properties to STOMP subscribers
+
+_make: Final = tuple.__new__  # half the time of calling the NamedTuple; there are dozens in every message
+T = TypeVar("T")
 
 MAX_REMEMBERED_NAMES: Final = 10_000
 
@@ -170,7 +173,7 @@ def _pieces(escaped: str, size: int) -> list[str]:
     return pieces
 
 
-def _remember(cache: dict[str, str], key: str, value: str) -> None:
+def _remember(cache: dict[str, T], key: str, value: T) -> None:
     if len(cache) >= MAX_REMEMBERED_NAMES:
         cache.clear()
     cache[key] = value
@@ -190,6 +193,7 @@ class Decoder:
     def __init__(self, flavour: Flavour, destination: str | None = None) -> None:
         self._flavour = flavour
         self._known = {} if destination is None else {flavour.to_wire(destination): destination}
+        self._names: dict[str, str | None] = {}  # header name -> property name; None: it is none
 
     def decode(self, frame: Frame) -> Message:
         """Raises CodecError."""
@@ -198,20 +202,26 @@ class Decoder:
             body, marked = decode_body(headers, frame.body, self._is_bytes(frame))
             if LONG in headers or BASE64 in headers:
                 headers = _restored(headers)
-            properties = tuple(
-                [
-                    MessageProperty(name, "String", value) if name not in _INTEGERS else _integer(name, value)
-                    for name, value in headers.items()
-                    if name not in _RESERVED and not (marked and name == BODY) and not name.startswith(_BROKERS_OWN)
-                ]
-            )
-            if PREFIX.encode() in frame.head:
-                properties = tuple(
-                    [MessageProperty(name.removeprefix(PREFIX), type_, value) for name, type_, value in properties]
-                )
-            return Message(self._headers(headers), properties, body)
+            if marked:
+                headers = {name: value for name, value in headers.items() if name != BODY}
+            return Message(self._headers(headers), self._properties(headers), body)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise CodecError(str(error)) from None
+
+    def _properties(self, headers: dict[str, str]) -> tuple[MessageProperty, ...]:
+        names = self._names
+        properties = []
+        for header, value in headers.items():
+            try:
+                name = names[header]
+            except KeyError:
+                name = _property_name(header)
+                _remember(names, header, name)
+            if name is not None:
+                properties.append(_make(MessageProperty, (name, "String", value)))
+        if "JMSXGroupSeq" in headers or "JMSXDeliveryCount" in headers:
+            properties = [_as_integer(field) if field.name in _INTEGERS else field for field in properties]
+        return tuple(properties)
 
     def _is_bytes(self, frame: Frame) -> bool:
         at = frame.content_length_at
@@ -242,8 +252,14 @@ class Decoder:
         )
 
 
-def _integer(name: str, value: str) -> MessageProperty:
-    return MessageProperty(name, "int", int(value))
+def _property_name(header: str) -> str | None:
+    if header.startswith(PREFIX):
+        return None if header in _OURS else header[len(PREFIX) :]
+    return None if header in _RESERVED or header.startswith(_BROKERS_OWN) else header
+
+
+def _as_integer(field: MessageProperty) -> MessageProperty:
+    return MessageProperty(field.name, "int", int(field.value))
 
 
 def is_persistent(headers: dict[str, str]) -> bool:

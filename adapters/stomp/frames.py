@@ -44,7 +44,13 @@ def _escape_one(match: re.Match[str]) -> str:
 
 def unescape(text: str) -> str:
     """Undo `escape`. Raises FrameError on a sequence that STOMP 1.2 does not define."""
-    return _ESCAPED.sub(_unescape_one, text) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    if "\\\\" not in text:  # ids of ActiveMQ are full of \\c: this takes a tenth of the time
+        plain = text.replace("\\c", ":").replace("\\n", "\n").replace("\\r", "\r")
+        if "\\" not in plain:
+            return plain
+    return _ESCAPED.sub(_unescape_one, text)
 
 
 def _unescape_one(match: re.Match[str]) -> str:
@@ -115,29 +121,24 @@ def parse_headers(head: bytes) -> dict[str, str]:
         headers = dict([line.split(":", 1) for line in lines])
     except ValueError:
         raise FrameError("a header line without ':'") from None
-    if len(headers) != len(lines) or b"\\" in head:
-        return _parse_carefully(head, lines)
+    if len(headers) != len(lines):  # the first one counts
+        headers = dict([line.split(":", 1) for line in reversed(lines)])
+    if b"\\" in head and not head.startswith(_NOT_ESCAPED):
+        return {
+            unescape(name) if "\\" in name else name: unescape(value) if "\\" in value else value
+            for name, value in headers.items()
+        }
     return headers
 
 
-def _parse_carefully(head: bytes, lines: list[str]) -> dict[str, str]:
-    escaped = not head.startswith(_NOT_ESCAPED)
-    headers: dict[str, str] = {}
-    for line in lines:
-        name, value = line.split(":", 1)
-        if escaped:
-            name, value = unescape(name), unescape(value)
-        headers.setdefault(name, value)
-    return headers
-
-
-def lenient_header(head: bytes, name: str) -> str | None:
-    """A header of a frame that cannot be read as a whole: as it stands, or None."""
-    for line in head.split(b"\n")[1:]:
-        key, separator, value = line.partition(b":")
-        if separator and key == name.encode():
-            return value.decode("utf-8", "replace")
-    return None
+def raw_header(head: bytes, name: bytes) -> str | None:
+    """The first header of that name, escaped as it stands; None where there is none. Reads nothing else of the head."""
+    start = head.find(b"\n" + name + b":")
+    if start < 0:
+        return None
+    start += len(name) + 2
+    end = head.find(b"\n", start)
+    return (head[start:] if end < 0 else head[start:end]).decode("utf-8", "replace")
 
 
 class FrameParser:

@@ -12,7 +12,7 @@ from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
 from adapters.stomp.codec import CodecError, Decoder, is_persistent
 from adapters.stomp.connection import Connection
 from adapters.stomp.flavours import FLAVOURS
-from adapters.stomp.frames import Frame, escape, lenient_header
+from adapters.stomp.frames import Frame, raw_header
 from adapters.stomp.settings import StompChannel, StompEndpoint, capabilities
 
 MOST_HELD: Final = 2  # times the prefetch: beyond it nothing is read, should a broker not keep to the prefetch
@@ -150,9 +150,10 @@ class StompSource(Source):
         try:
             message = self._decoder.decode(frame)
             headers = frame.headers
-            ack = headers["ack"]
-            token = Token(self._number, escape(ack) if "\\" in ack or ":" in ack else ack)
-            self._unsettled.add(token.ack)
+            ack = raw_header(frame.head, b"ack")
+            if ack is None:
+                raise KeyError("ack")
+            self._unsettled.add(ack)
             return Delivery(
                 payload=message,
                 id=self._flavour.message_id(headers["message-id"]),
@@ -160,19 +161,19 @@ class StompSource(Source):
                 persistent=is_persistent(headers),
                 redelivered=headers.get("redelivered") == "true",
                 original=frame.original,
-                token=token,
+                token=Token(self._number, ack),
             )
         except (CodecError, KeyError) as error:
             return self._undecodable(frame, now, error)
 
     def _undecodable(self, frame: Frame, now: float, error: Exception) -> Delivery:
-        token = Token(self._number, lenient_header(frame.head, "ack") or "")
+        token = Token(self._number, raw_header(frame.head, b"ack") or "")
         if token.ack:
             self._unsettled.add(token.ack)
         reason = f"no {error} header" if isinstance(error, KeyError) else str(error)
         return Delivery(
             payload=None,
-            id=lenient_header(frame.head, "message-id") or f"{self._number}-{len(self._unsettled)}-{now}",
+            id=raw_header(frame.head, b"message-id") or f"{self._number}-{len(self._unsettled)}-{now}",
             received_at=now,
             original=frame.original,
             error=DeadLetterError("STO-DECODE", f"a message cannot be read: {reason}", path=self._channel.destination),

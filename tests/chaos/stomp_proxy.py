@@ -36,7 +36,8 @@ class Proxy:
         for pair in pairs:
             for end in pair:
                 if end is not None:
-                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                    with contextlib.suppress(OSError):  # the other thread may have closed it by now
+                        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                     end.close()
 
     def inject(self, data: bytes) -> None:
