@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mappings.checking import describe
 from mappings.errors import MappingError
 from mappings.forms.basics import BASIC_READERS, BASIC_WRITERS
 from mappings.idl_types import Enum, IdlType
@@ -24,7 +25,7 @@ def label_from_json(discriminator: IdlType, form: Any) -> bool | int | str | Non
             return discriminator.members[form]
         if form in discriminator.members:
             return str(form)
-        raise MappingError("MAP-TYPE-FORM", f"{form!r:.40} is no label of {discriminator.name}")
+        raise MappingError("MAP-TYPE-FORM", f"{describe(form)} is no label of {discriminator.name}")
     try:
         label: bool | int | str = BASIC_READERS[discriminator.kind](form, 0)
     except MappingError as error:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast
 
-from mappings.checking import check_text
+from mappings.checking import check_text, describe
 from mappings.errors import MappingError
 from mappings.forms.labels import label_from_json
 from mappings.forms.shape import Shape, under
@@ -117,7 +117,7 @@ def _read(form: Any, context: _Context) -> IdlType:
     kind = form.get("kind")
     reader = _READERS.get(kind) if type(kind) is str else None
     if reader is None:
-        raise _shape.error(f"there is no kind of type {kind!r:.40}", ".kind", f"known: {', '.join(_READERS)}")
+        raise _shape.error(f"there is no kind of type {describe(kind)}", ".kind", f"known: {', '.join(_READERS)}")
     return reader(form, context)
 
 
@@ -147,7 +147,7 @@ def _read_members(form: dict[str, Any], context: _Context, what: str) -> tuple[M
                 names.add(name)
                 visibility = item.get("visibility", "public")
                 if visibility not in ("public", "private"):
-                    raise _shape.error(f"expected public or private, found {visibility!r:.40}", ".visibility")
+                    raise _shape.error(f"expected public or private, found {describe(visibility)}", ".visibility")
                 members.append(Member(name, _part(item, "type", context), visibility))
     return tuple(members)
 
@@ -251,7 +251,7 @@ def _read_value(form: dict[str, Any], context: _Context) -> IdlType:
         raise _shape.error("a valuetype's base is a valuetype", ".base")
     modifier = form.get("modifier", "none")
     if modifier not in _MODIFIERS:
-        raise _shape.error(f"expected one of {', '.join(_MODIFIERS)}, found {modifier!r:.40}", ".modifier")
+        raise _shape.error(f"expected one of {', '.join(_MODIFIERS)}, found {describe(modifier)}", ".modifier")
     members = _read_members(form, inner, "a valuetype's member")
     inherited: set[str] = set()
     ancestor = base

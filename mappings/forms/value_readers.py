@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from mappings.checking import (
+    INTEGER_RANGES,
     check_all,
     missing_arm,
     no_such_arm,
@@ -38,10 +40,21 @@ from mappings.limits import MAX_DEPTH, too_deep
 from mappings.model import Any_, UnionValue
 from mappings.type_compiler import Arms, Cell, Fields, TypeCompiler, is_octets
 
+
+def _all_between(low: int, high: int, form: list[int]) -> bool:
+    return low <= min(form) and max(form) <= high
+
+
 _AS_THEY_ARE = frozenset(
     ["null", "void", "boolean", "char", "wchar", "octet", "short", "ushort", "long", "ulong", "Object"]
 )
 """Basic kinds whose form is the value: a list of them needs checking only."""
+
+_NATIVE: Mapping[str, tuple[set[type], Callable[[list[Any]], bool]]] = {
+    **{kind: ({int}, partial(_all_between, *INTEGER_RANGES[kind])) for kind in ("longlong", "ulonglong")},
+    **{kind: ({float}, lambda _form: True) for kind in ("double", "longdouble")},
+}
+"""Basic kinds with two spellings: how to see that a whole list is in the spelling that is the value."""
 
 
 class ValueReaders(TypeCompiler[Reader]):
@@ -193,10 +206,14 @@ def _elements(type_: Sequence | Array, element: Reader, check_length: Callable[[
 
         return read_as_it_is
 
+    native = _NATIVE.get(plain.kind)
+
     def read(form: Any, depth: int) -> list[Any]:
         if type(form) is not list:
             raise wrong_type("a list", form)
         check_length(len(form))
+        if native is not None and set(map(type, form)) == native[0] and native[1](form):
+            return form
         depth += 1
         values: list[Any] = []
         append = values.append

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
-from mappings.forms.basics import BASIC_WRITERS, Writer, write_fixed, write_octets
+from mappings.forms.basics import (
+    BASIC_WRITERS,
+    EXACT,
+    Writer,
+    write_double,
+    write_fixed,
+    write_octets,
+    write_wide_integer,
+)
 from mappings.forms.type_writers import shared_form
 from mappings.idl_types import (
     Array,
@@ -89,6 +98,14 @@ def _elements(type_: Sequence | Array, element: Writer) -> Writer:
         return lambda value, _depth: write_octets(value)
     if element is _same:
         return _same
+    if element is write_wide_integer:
+        return lambda value, _depth: (
+            value
+            if not value or (min(value) >= -EXACT and max(value) <= EXACT)
+            else list(map(write_wide_integer, value))
+        )
+    if element is write_double:
+        return lambda value, _depth: value if all(map(isfinite, value)) else list(map(write_double, value))
     return lambda value, depth: [element(item, depth) for item in value]
 
 

@@ -102,7 +102,7 @@ def test_arbitrary_json(form: Any) -> None:
 
 
 @given(data=st.data(), event=events)
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_a_form_with_a_fault(data: st.DataObject, event: Event) -> None:
     """One part is exchanged for something else: it is refused at a path, or still an event whose values fit."""
     form = through_text(event_to_json(event))

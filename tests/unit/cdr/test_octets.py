@@ -1,4 +1,4 @@
-"""Octets that follow from the CORBA specification (CDR, GIOP 1.2), written out by hand."""
+"""Octets that follow from the CORBA specification (CDR, GIOP 1.2), written out by hand (OC-BODY-6, OC-TYPE-20)."""
 
 from __future__ import annotations
 
