@@ -39,7 +39,8 @@ class Gateway:
     def configure(self, config: dict[str, Any]) -> None:
         """Write the configuration; reload() takes it over."""
         whole = {"name": "tests", "admin": {"listen": "127.0.0.1:0"}, "run_dir": str(self.folder / "run"), **config}
-        self.config_file.write_text(yaml.safe_dump(whole, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        unshared = json.loads(json.dumps(whole))  # else YAML would write what appears twice as an alias
+        self.config_file.write_text(yaml.safe_dump(unshared, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
     # Life
 
