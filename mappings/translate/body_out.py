@@ -128,7 +128,7 @@ class BodyWriter:
             return BodyOut(Body("StreamMessage", elements), BodyForm("stream", remainder.type)), rule
         if is_property_seq(type_) or (self._options.struct_body == "map" and isinstance(type_, Struct | Exception_)):
             out = self._map(remainder, type_, value, layers, keys, trace)
-            return None if out is None else (out, "SE-BODY-3" if out.form.names else "OC-BODY-2")
+            return None if out is None else (out, "SE-BODY-3" if is_property_seq(type_) else "OC-BODY-2")
         return None
 
     def _by_choice(
@@ -153,7 +153,7 @@ class BodyWriter:
         elif self._chosen == "bytes" and not (isinstance(type_, Sequence | Array) and is_octets(type_)):
             layers.clear()
             out = self._cdr(remainder)
-        elif self._chosen == "map":
+        elif self._chosen == "map" and not is_property_seq(type_):
             out = self._map(remainder, type_, value, layers, keys, trace)
         elif self._chosen == "stream" and type_.kind in TEXTS:
             out = BodyOut(Body("StreamMessage", (StreamElement("String", value),)), BodyForm("stream", remainder.type))
