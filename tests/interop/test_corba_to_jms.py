@@ -220,12 +220,15 @@ def test_a_refused_login_is_told_and_mended(
     assert not any(secret in log for secret in ("not-this-one", "another-one"))
 
 
-def test_a_killed_broker_costs_no_event(
+def test_a_broker_that_is_down_at_the_start_and_killed_later_costs_no_event(
     hurt: Broker, jms: JmsClient, unique: Unique, run_gateway: Callable[..., Gateway], tmp_path: Path
 ) -> None:
     count, kill_after = 800, 200
     queue = f"queue://{unique('killed')}"
+    hurt.kill()  # a peer that is down at the start
     with run_gateway(hurt, queue) as gateway, Supplier(tmp_path / "factory.ior") as supplier:
+        gateway.wait_for_link(LINK, lambda s: (s["sink"]["error"] or {}).get("code") == "STO-UNREACHABLE")
+        hurt.restart()
         gateway.wait_for_link(LINK, _ready)
         supplier.begin("alarm", count=count)
         gateway.wait_for_link(LINK, _delivered(kill_after))
