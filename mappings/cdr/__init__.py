@@ -59,7 +59,7 @@ def decode_value(type_: IdlType, data: bytes) -> Any:
     """The value of a known type in an encapsulation. Raises as `decode_any` does."""
     if not data or data[0] > 1:
         raise malformed("MAP-CDR-ORDER", "an encapsulation begins with its byte order, 0 or 1", 0)
-    source = Input(data, 1)
+    source = Input(bytes(data), 1)
     try:
         value = decoders_for(data[0] == 1)(type_)(source, 0)
     except MappingError as error:

@@ -123,7 +123,7 @@ def recursive_structs(draw: st.DrawFn, members: st.SearchStrategy[IdlType]) -> S
 
 @st.composite
 def value_types(draw: st.DrawFn, members: st.SearchStrategy[IdlType]) -> Value:
-    """A valuetype, half of the time with a base whose member names differ from its own, or with itself as a member."""
+    """A valuetype, half of the time with a base whose member names differ from its own, or with itself as a member; so its base."""
     id_ = draw(repository_ids)
     own = [
         Member(member.name, member.type, draw(st.sampled_from(["public", "private"])))
@@ -132,8 +132,11 @@ def value_types(draw: st.DrawFn, members: st.SearchStrategy[IdlType]) -> Value:
     base = None
     modifier = "none"
     if draw(st.booleans()):
-        inherited = tuple(Member(f"base_{member.name}", member.type) for member in draw(_members(members)))
-        base = Value(draw(repository_ids.filter(lambda other: other != id_)), "Base", None, inherited)
+        base_id = draw(repository_ids.filter(lambda other: other != id_))
+        inherited = [Member(f"base_{member.name}", member.type) for member in draw(_members(members))]
+        if draw(st.booleans()):
+            inherited.append(Member("base_next_", Recursive(base_id)))
+        base = Value(base_id, "Base", None, tuple(inherited))
         modifier = draw(st.sampled_from(["none", "truncatable"]))
     if draw(st.booleans()):
         own.append(Member("next_", Recursive(id_)))
@@ -215,7 +218,13 @@ def _draw_value(draw: st.DrawFn, type_: IdlType, enclosing: Mapping[str, IdlType
         case Value():
             if deep or draw(st.booleans()):
                 return None
-            return {member.name: inner(member.type) for member in all_members(type_)}
+            value: dict[str, Any] = {}
+            for level in (type_.base, type_):
+                if isinstance(level, Value):
+                    around = {**enclosing, level.id: level}
+                    for member in level.members:
+                        value[member.name] = _draw_value(draw, member.type, around, depth + 1)
+            return value
     raise AssertionError(type_)
 
 
@@ -223,12 +232,6 @@ def _draw_elements(draw: st.DrawFn, inner: Callable[[IdlType], Any], element: Id
     if unalias(element) == Basic("octet"):
         return draw(st.binary(min_size=size, max_size=size))
     return [inner(element) for _ in range(size)]
-
-
-def all_members(type_: Value) -> tuple[Member, ...]:
-    """A valuetype's members with those of its bases before its own."""
-    inherited = all_members(type_.base) if isinstance(type_.base, Value) else ()
-    return (*inherited, *type_.members)
 
 
 def _choices(type_: Union) -> list[tuple[Any, UnionMember | None]]:

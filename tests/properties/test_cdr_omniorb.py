@@ -7,7 +7,7 @@ from typing import Any
 
 import omniORB
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from omniORB import tcInternal
 
@@ -61,7 +61,7 @@ def assert_same_octets(orb: Any, type_: IdlType, value: Any, *, little: bool) ->
 
 
 @given(any_=anys, little=st.booleans())
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, derandomize=True)  # a crash of the ORB ends the whole run: no surprises
 def test_any_value(orb: Any, any_: Any_, little: bool) -> None:
     try:
         assert_same_octets(orb, any_.type, any_.value, little=little)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
 
 from mappings.checking import check_value
 from mappings.event_forms import from_structured, scoped_operation, to_any, to_structured, to_typed, unwrap
 from mappings.idl_types import ANY, LONG, SHORT, STRING, WSTRING, Alias, Array
 from mappings.known_types import OPTIONAL_HEADER_FIELDS, PROPERTY_SEQ, STRUCTURED_EVENT
-from mappings.model import NULL_ANY, Any_, Property, StructuredEvent, TypedEvent, UntypedEvent
+from mappings.model import NULL_ANY, Any_, Event, Property, StructuredEvent, TypedEvent, UntypedEvent
+from tests.properties.strategies import events
 
 ALARM = StructuredEvent(
     "Telecom", "Alarm", "LOS-17",
@@ -126,6 +128,13 @@ class TestWayBack:
     def test_a_typed_event_that_spells_no_operation_stays_structured(self) -> None:
         event = StructuredEvent("", "%TYPED", "", (), (Property("Severity", LONG, 3),))
         assert from_structured(event) is event
+
+
+@given(events)
+@settings(deadline=None)
+def test_every_event_comes_back(event: Event) -> None:
+    back = from_structured(to_structured(event))
+    assert back == (UntypedEvent(unwrap(event.any)) if isinstance(event, UntypedEvent) else event)
 
 
 class TestAnyLayers:
