@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from typing import Final, NamedTuple
 
 from adapters.stomp.flavours import Flavour, MapBodies
@@ -28,6 +29,7 @@ MARKS: Final = frozenset({"none", "text", "null", "stream", "map", "object", "te
 """Values of `$body` that belong to this wire; others (octets, cdr-any …) are properties of the message."""
 
 _JSON: Final = "application/json"
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 
 
 class BodyError(ValueError):
@@ -64,7 +66,7 @@ def encode_body(body: Body, flavour: Flavour, map_bodies: MapBodies) -> WireBody
 def _text(text: str | None, flavour: Flavour) -> WireBody:
     if text is None:
         return WireBody([(BODY, "null")], b"", True)
-    data = text.encode()
+    data = _java_utf8(text) if flavour.java_text else text.encode()
     kind = [("content-type", "text/plain")] if flavour.marks_text else []
     if not data:
         return WireBody([(BODY, "text"), *kind], data, True)
@@ -73,6 +75,22 @@ def _text(text: str | None, flavour: Flavour) -> WireBody:
     if flavour.text_with_length:
         return WireBody([("amq-msg-type", "text"), ("content-length", str(len(data)))], data, False)
     return WireBody([(BODY, "text-base64"), *kind], base64.b64encode(data), True)
+
+
+def beyond_u_ffff(text: str) -> bool:
+    """Whether Java needs two of its characters for one of these."""
+    return not text.isascii() and _BEYOND.search(text) is not None
+
+
+def _java_utf8(text: str) -> bytes:
+    """UTF-8 in which a character beyond U+FFFF is six bytes, three for each of its two surrogates; see `_decoded`."""
+    data = text.encode()
+    return _BEYOND.sub(_surrogates, text).encode("utf-8", "surrogatepass") if beyond_u_ffff(text) else data
+
+
+def _surrogates(match: re.Match[str]) -> str:
+    high, low = divmod(ord(match[0]) - 0x10000, 0x400)
+    return chr(0xD800 + high) + chr(0xDC00 + low)
 
 
 def _json(body: Body, mark: str) -> WireBody:

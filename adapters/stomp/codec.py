@@ -7,6 +7,7 @@ What STOMP headers cannot carry as it is (OC-NAME-8):
 
     a name that is a STOMP header, or JMS…        `$stomp$` before it
     a value with NUL                              base64; `$stomp$base64` lists the names, as a JSON array
+    a value beyond U+FFFF, on ActiveMQ            the same: its JMS clients would get two question marks
     a value longer than the broker's limit        cut into NAME, NAME$2, NAME$3 …; `$stomp$long` gives the counts, as a JSON object
 """
 
@@ -16,7 +17,7 @@ import base64
 import json
 from typing import Any, Final, TypeVar
 
-from adapters.stomp.bodies import BODY, MARKS, BodyError, decode_body, encode_body
+from adapters.stomp.bodies import BODY, MARKS, BodyError, beyond_u_ffff, decode_body, encode_body
 from adapters.stomp.flavours import Flavour, MapBodies
 from adapters.stomp.frames import Frame, escape, unescape
 from adapters.stomp.map_xml import java_number
@@ -85,7 +86,7 @@ class Encoder:
                 start = f"{PREFIX}{BODY}:"
             else:
                 start = names.get(name) or self._start(name)
-            if "\0" in text:
+            if "\0" in text or (flavour.java_text and beyond_u_ffff(text)):
                 text = base64.b64encode(text.encode()).decode()
                 coded.append(unescape(start[:-1]))
             lines.append(f"{start}{escape(text)}\n")

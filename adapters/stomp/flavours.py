@@ -29,6 +29,7 @@ class Flavour:
     )
     text_length_last: bool = False  # of text it announces the length behind all other headers, of bytes before them
     text_with_length: bool = False  # amq-msg-type:text makes a TextMessage in spite of a content-length
+    java_text: bool = False  # beyond U+FFFF its JMS clients need Java's UTF-8 in bodies, and lose properties (AMQ-8398)
     expiry_header: Literal["expires", "expiration"] = "expires"  # a moment, or a span, in milliseconds
     max_header_bytes: int | None = None  # the longest header line that it takes
     max_headers: int | None = None
@@ -92,6 +93,7 @@ FLAVOURS: Final = {
             nack_requeues=False,
             map_bodies="broker",
             text_with_length=True,
+            java_text=True,
             max_header_bytes=10 * 1024,
             max_headers=1000,
         ),

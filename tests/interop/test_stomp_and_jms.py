@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import Callable
@@ -236,6 +237,30 @@ def test_a_round_trip_over_the_broker_keeps_every_body(broker: Broker, unique: U
 def _sorted(body: Body) -> Body:
     """A map has no order."""
     return Body(body.type, tuple(sorted(body.value))) if body.type == "MapMessage" else body
+
+
+def test_characters_beyond_the_basic_plane(broker: Broker, jms: JmsClient, unique: Unique) -> None:
+    """ActiveMQ's JMS client cannot read such text in plain UTF-8, and makes two question marks of it in a property (AMQ-8398)."""
+    queue, text = f"queue://{unique('emoji')}", "ok 😀 Zürich"
+    bodies = [
+        Body("TextMessage", text),
+        Body("TextMessage", f"{text}\0"),
+        Body("MapMessage", (MessageProperty("a", "String", text),)),
+    ]
+    sent = [Message(properties=(MessageProperty("$note", "String", text),), body=body) for body in bodies]
+    _send(broker, queue, *sent)
+    with jms.connect(broker) as connection:
+        plain, *_ = connection.browse(queue)
+        assert (plain.body_type, plain.body) == ("TextMessage", text)
+        if broker.kind == "artemis":
+            assert plain.value("$note") == text
+        else:
+            assert base64.b64decode(plain.value("$note")).decode() == text
+            assert json.loads(plain.value("$stomp$base64")) == ["$note"]
+        connection.send(queue, text_message(text))
+    received = _receive(broker, queue, 4)
+    assert [one.body for one in received] == [*bodies, Body("TextMessage", text)]
+    assert [one.properties[0].value for one in received[:3]] == [text] * 3
 
 
 @pytest.mark.parametrize("selector", ["severity > 2", "site = 'Bern' AND severity BETWEEN 3 AND 4"])
