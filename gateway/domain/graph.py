@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-MOST_STEPS: Final = 5_000_000
-"""Edges that one graph looks at in all its answers: some seconds."""
+MOST_STEPS: Final = 1_000_000
+"""Edges that one graph looks at in all its answers: a few seconds."""
 
 Route = tuple[str, ...]
 

@@ -18,7 +18,7 @@ LONGEST_SHOWN: Final = 60
 class Document:
     file: str
     folder: FilePath  # where relative paths of the configuration start
-    text: str
+    lines: list[str]
     top: Mapping
     kept: dict[Path, list[int]] = field(default_factory=dict)
     """Lists that invalid items were taken out of: where the items that are left stood. Paths count the items that are left."""

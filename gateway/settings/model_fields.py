@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -32,6 +33,7 @@ def description_at(model: type[BaseModel], path: Path) -> str:
     return description
 
 
+@cache
 def fields_by_key(model: type[BaseModel]) -> dict[str, FieldInfo]:
     """The fields of a model under the names that they have in the file."""
     return {field.alias or name: field for name, field in model.model_fields.items()}

@@ -41,7 +41,9 @@ _BOUNDS: Final = {
 def report_errors(report: Report, model: type[BaseModel], base: Path, errors: Sequence[ErrorDetails]) -> None:
     """Report what is wrong with the data at the path `base`, which should have been those of a model."""
     seen: set[Path] = set()
-    for error in errors:
+    for number, error in enumerate(errors):
+        if report.leave_out_errors(len(errors) - number):
+            return
         loc, kind = error["loc"], error["type"]
         if loc[-1:] == ("[key]",):
             _bad_id(report, (*base, *loc[:-1]))

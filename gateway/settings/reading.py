@@ -6,21 +6,17 @@ import os
 from collections.abc import Mapping as Environment
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from gateway.settings.checks import CHECKS
 from gateway.settings.document import Document
-from gateway.settings.findings import SEVERITIES, START, Finding, SettingsError
+from gateway.settings.findings import START, Finding, Place, SettingsError
 from gateway.settings.nodes import Mapping, Node, Scalar
 from gateway.settings.report import Report
 from gateway.settings.secrets import check_syntax, resolve
 from gateway.settings.settings import Settings
-from gateway.settings.source import Source, decode
+from gateway.settings.source import Source, decode, lines_of
 from gateway.settings.validation import validate
 from gateway.settings.yaml_reader import read_yaml
-
-MOST_FINDINGS: Final = 1_000
-"""More help nobody: one note counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +62,9 @@ def read(
     top, findings = read_yaml(text, source.name)
     if not isinstance(top, Mapping):
         return _unreadable(findings or [_no_mapping(source, top)])
-    report = Report(Document(source.name, source.folder, text, top))
-    report.findings += findings
+    report = Report(Document(source.name, source.folder, lines_of(text), top))
+    for finding in findings:
+        report.add(finding.severity, finding.code, Place(finding.line, finding.column), finding.message, finding.hint)
     if look_up_secrets:
         problems = resolve(top, source.folder, os.environ if environment is None else environment)
     else:
@@ -78,12 +75,11 @@ def read(
     if validated.settings is not None:
         for check_across in CHECKS:
             check_across(validated.settings, report)
-    errors = any(finding.severity == "error" for finding in report.findings)
     return Reading(
         report.document,
         validated.settings,
-        _bounded(report.findings),
-        runnable=validated.whole and not errors and look_up_secrets,
+        _in_order(report),
+        runnable=validated.whole and not report.has_errors and look_up_secrets,
     )
 
 
@@ -108,16 +104,14 @@ def _no_mapping(source: Source, top: Node | None) -> Finding:
     return Finding("CFG-TYPE", "error", source.name, *top.place, message, hint)
 
 
-def _bounded(findings: list[Finding]) -> tuple[Finding, ...]:
-    """In the order of the file; where there are too many, errors first come first and a note counts the rest."""
-    if len(findings) > MOST_FINDINGS:
-        kept = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))[:MOST_FINDINGS]
-        last = max(kept, key=_by_place)
-        message, hint = f"{len(findings) - MOST_FINDINGS} more findings are not shown", "mend these first"
-        kept.append(last._replace(code="CFG-MORE", severity="note", message=message, hint=hint))
-        findings = kept
-    return tuple(sorted(findings, key=_by_place))
+def _in_order(report: Report) -> tuple[Finding, ...]:
+    """In the order of the file; a note counts what was left out."""
+    findings = sorted(report.findings, key=_by_place)
+    if report.left_out:
+        message, hint = f"{report.left_out} more findings are not shown", "mend these first"
+        findings.append(findings[-1]._replace(code="CFG-MORE", severity="note", message=message, hint=hint))
+    return tuple(findings)
 
 
-def _by_place(finding: Finding) -> tuple[int, int, bool]:
-    return finding.line, finding.column, finding.code == "CFG-MORE"
+def _by_place(finding: Finding) -> tuple[int, int]:
+    return finding.line, finding.column

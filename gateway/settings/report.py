@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
@@ -11,9 +12,12 @@ from gateway.settings.document import Document, quoted
 from gateway.settings.findings import Finding, Place, Severity
 from gateway.settings.nodes import Path, Scalar
 
-_MOST_COMPARISONS: Final = 100_000
+_MOST_COMPARISONS: Final = 50_000
 _MOST_NAMED: Final = 8
 _LONGEST_COMPARED: Final = 100
+
+MOST_FINDINGS: Final = 1_000
+"""Of each severity. More help nobody, and a file that is all wrong must not take minutes."""
 
 
 class Report:
@@ -25,7 +29,21 @@ class Report:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.findings: list[Finding] = []
+        self.left_out = 0  # findings that are counted only
+        self._counts: Counter[Severity] = Counter()
         self._comparisons = 0
+
+    @property
+    def has_errors(self) -> bool:
+        return self._counts["error"] > 0
+
+    def leave_out_errors(self, count: int) -> bool:
+        """Whether there are so many errors that these need not be put into words; they are then counted."""
+        if self._counts["error"] < MOST_FINDINGS:
+            return False
+        self._counts["error"] += count
+        self.left_out += count
+        return True
 
     def error(self, code: str, path: Path, message: str, hint: str = "", *, at: Place | None = None) -> None:
         """About the value at a path; `at` where the place is known better than by the path."""
@@ -71,4 +89,8 @@ class Report:
 
     def add(self, severity: Severity, code: str, place: Place, message: str, hint: str = "") -> None:
         """A finding about a place in the file, whatever stands there."""
+        self._counts[severity] += 1
+        if self._counts[severity] > MOST_FINDINGS:
+            self.left_out += 1
+            return
         self.findings.append(Finding(code, severity, self.document.file, place.line, place.column, message, hint))

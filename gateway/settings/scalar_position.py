@@ -7,14 +7,12 @@ from typing import Final
 
 from gateway.settings.findings import Place
 from gateway.settings.nodes import Scalar, Style
-from gateway.settings.source import lines_of
 
 _ESCAPE_LENGTHS: Final = {"x": 4, "u": 6, "U": 10}
 
 
-def place_in_scalar(text: str, scalar: Scalar, offset: int) -> Place | None:
-    """The place of one character of a scalar's text, or of its end; None where that cannot be told."""
-    lines = lines_of(text)
+def place_in_scalar(lines: list[str], scalar: Scalar, offset: int) -> Place | None:
+    """The place, in the lines of the file, of one character of a scalar's text, or of its end; None where that cannot be told."""
     if scalar.place.line > len(lines) or not 0 <= offset <= len(scalar.text):
         return None
     return _FINDERS[scalar.style](lines, scalar, offset)

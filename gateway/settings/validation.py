@@ -175,7 +175,10 @@ def _prune(data: Any, errors: Sequence[ErrorDetails], base: Path, kept: dict[Pat
         for step in path[:-1]:
             parent = parent[step]
         if isinstance(parent, list) and isinstance(last, int):
-            del kept.setdefault((*base, *path[:-1]), list(range(len(parent))))[last]
+            where = (*base, *path[:-1])
+            if where not in kept:
+                kept[where] = list(range(len(parent)))
+            del kept[where][last]
         del parent[last]
     return True
 

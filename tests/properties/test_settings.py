@@ -144,7 +144,7 @@ def test_every_character_of_a_text_is_found_where_it_stands(style: str, text: st
     if not isinstance(node, Scalar) or node.text != text:
         return  # not every text can be written in every style
     offset = data.draw(st.integers(0, len(text) - 1))
-    place = place_in_scalar(written, node, offset)
+    place = place_in_scalar(lines_of(written), node, offset)
     assert place is not None
     shown = lines_of(written)[place.line - 1][place.column - 1 :]
     assert shown.startswith(text[offset]) or (style == "double" and shown.startswith(json.dumps(text[offset])[1:-1]))

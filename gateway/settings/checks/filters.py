@@ -73,7 +73,7 @@ def _does_not_parse(report: Report, expression: _Expression, error: FilterError)
         # The words of the error may quote the text, and even a position would tell how long a secret is.
         report.error(error.code, expression.path, f"{name} does not parse", "`isthmus filter` shows where")
         return
-    place = place_in_scalar(report.document.text, node, error.position)
+    place = place_in_scalar(report.document.lines, node, error.position)
     where = "" if place else f", at character {error.position + 1} of its text"
     report.error(error.code, expression.path, f"{name}: {error.message}{where}", error.hint, at=place)
 

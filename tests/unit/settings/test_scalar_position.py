@@ -7,6 +7,7 @@ import pytest
 from gateway.settings.findings import Place
 from gateway.settings.nodes import Mapping, Scalar
 from gateway.settings.scalar_position import place_in_scalar
+from gateway.settings.source import lines_of
 from gateway.settings.yaml_reader import read_yaml
 
 STYLES = {
@@ -39,20 +40,20 @@ def test_the_place_of_a_character(text: str) -> None:
     scalar = scalar_of(text)
     before = text[: text.index("XX")].split("\n")
     wanted = Place(len(before), len(before[-1]) + 1)
-    assert place_in_scalar(text, scalar, scalar.text.index("XX")) == wanted
+    assert place_in_scalar(lines_of(text), scalar, scalar.text.index("XX")) == wanted
 
 
 def test_the_end_of_the_text_has_a_place_too() -> None:
     text = 'key: "$a =="\n'
-    assert place_in_scalar(text, scalar_of(text), 5) == Place(1, 12)
+    assert place_in_scalar(lines_of(text), scalar_of(text), 5) == Place(1, 12)
 
 
 @pytest.mark.parametrize("text", ['key: "one\n  two XX"\n', "key: 'one\n  two XX'\n", "key: >\n  one\n\n  two XX\n"])
 def test_where_it_cannot_be_told_there_is_none(text: str) -> None:
     scalar = scalar_of(text)
-    assert place_in_scalar(text, scalar, scalar.text.index("XX")) is None
+    assert place_in_scalar(lines_of(text), scalar, scalar.text.index("XX")) is None
 
 
 def test_an_offset_beyond_the_text_has_no_place() -> None:
     text = "key: abc\n"
-    assert place_in_scalar(text, scalar_of(text), 99) is None
+    assert place_in_scalar(lines_of(text), scalar_of(text), 99) is None
