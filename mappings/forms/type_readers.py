@@ -313,3 +313,6 @@ _READERS: Final[Mapping[str, Callable[[dict[str, Any], _Context], IdlType]]] = {
     "recursive": _read_recursive,
     "named": _read_named,
 }
+
+KINDS: Final = tuple(_READERS)
+"""Every kind of type that is not basic."""
