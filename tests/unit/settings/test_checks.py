@@ -172,6 +172,9 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-UNUSED-ENDPOINT", "name: x\nendpoints:\n  ▶m: {type: memory}\n", '"m"'),
     ("CFG-UNUSED-CHANNEL", "name: x\nendpoints: {m: {type: memory}}\nchannels:\n  ▶c: {endpoint: m, name: c}\n", '"c"'),
     ("CFG-BACK-OFF", "name: x\nendpoints: {m: {type: memory, back_off: ▶{first_ms: 40000}}}\n", "30000"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'IOR:000000000000010'}}\n", "copy it again"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaloc::ns.example:2809'}}\n", "/key"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaname::ns.example:2809'}}\n", "#name"),
     ("CFG-HOSTED-CHANNEL", "name: x\nservices: {notification: {factory_ior: run/n.ior}}\n"
      "endpoints: {e: {type: cosnotification, factory: ./run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶1}}\n", "raise"),
     ("CFG-SUBSCRIPTION", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
@@ -202,7 +205,7 @@ REMOTE = "corbaname::ns.example:2809#NotifyEventChannelFactory"
         ("{}", "corbaloc::localhost:9999/Factory", False),
         ("{}", "corbaloc::[::1]:9999/Factory", False),
         ("{}", "run/notify.ior", False),
-        ("{}", "IOR:00", False),
+        ("{}", "IOR:" + "00" * 40, False),
     ],
 )
 def test_a_remote_service_must_be_able_to_call_back(orb: str, factory: str, warned: bool) -> None:
