@@ -165,6 +165,8 @@ class Flattener:
         match type_:
             case Struct() | Exception_():
                 scope = (type_.id, type_, scope)
+                if not type_.members:
+                    self._note(path, "SE-PROP-3", "", type_.kind)
                 for member in type_.members:
                     below = self.profile.below(name, member.name)
                     self._walk(member.type, value[member.name], below, f"{path}.{member.name}", depth + 1, scope)

@@ -230,10 +230,6 @@ class _Once:
 
     def _field(self, field: Property, path: str, opaque: bool) -> se.Field:
         name, type_, value = field
-        if self.flattener.room <= 0:
-            self.rest.append({"name": name, "value": Any_(type_, value)})
-            self._explain(path, "OC-TYPE-21", self._rest_name, "String", self.options.metadata)
-            return se.Field(name, None, se.REST_OF)
         plain = unalias(type_)
         if plain.kind == "longdouble":
             self.counts["OC-TYPE-6"] += 1
@@ -246,6 +242,10 @@ class _Once:
                 raise TooMuch
             self.flattener.field(type_, value, root, path)
         except TooMuch:
+            if self.flattener.room <= 0:
+                self.rest.append({"name": name, "value": Any_(type_, value)})
+                self._explain(path, "OC-TYPE-21", self._rest_name, "String", self.options.metadata)
+                return se.Field(name, None, se.REST_OF)
             rule = "OC-TYPE-20" if plain.kind == "value" else "OC-TYPE-21"
             return se.Field(name, None, se.CDR, self._as_cdr(type_, value, root, path, rule))
         if self.trace is not None and not self.options.metadata:
