@@ -59,3 +59,11 @@ def test_the_commented_options_of_the_template_are_right_too() -> None:
     assert alarms.filter is not None
     assert len(alarms.rules) == 2
     assert alarms.delivery.retry.max_age_secs == 86400
+
+
+def test_the_configuration_on_the_page_is_right() -> None:
+    page = (CONFIG.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    reading = read(Source("page", text.encode(), Path("/nonexistent")), environment={"BROKER_PASSWORD": "x"})
+    assert [finding.code for finding in reading.findings] == ["CFG-TYPES-LOST"]
+    assert reading.runnable
