@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from mappings.cdr import references
 from mappings.cdr.encoders import FORMATS
-from mappings.cdr.errors import malformed
-from mappings.cdr.input import INDIRECTION, NIL, VALUE_TAGS, Input, unsupported
+from mappings.cdr.errors import malformed, unsupported
+from mappings.cdr.input import INDIRECTION, NIL, VALUE_TAGS, Input
 from mappings.cdr.numbers import fixed_from_octets, fixed_size, long_double_from_octets
 from mappings.cdr.sizes import smallest_size
 from mappings.cdr.text import wide_character, wide_text

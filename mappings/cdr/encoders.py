@@ -13,11 +13,11 @@ from struct import pack
 from typing import Any, Final, TypeAlias
 
 from mappings.cdr import output, references
+from mappings.cdr.errors import unsupported
 from mappings.cdr.numbers import fixed_to_octets, long_double_to_octets
 from mappings.cdr.output import Output
 from mappings.cdr.typecode_writer import TypeCodes
 from mappings.checking import check_fixed, check_text, missing_arm, no_such_arm, too_long
-from mappings.errors import MappingError
 from mappings.fixed_point import at_scale
 from mappings.idl_types import (
     BOOLEAN,
@@ -319,7 +319,7 @@ def _one_by_one(element: Encoder, out: Output, value: list[Any], depth: int) -> 
 
 
 def _cannot_marshal(type_: Value, _out: Output, _value: Any, _depth: int) -> None:
-    raise MappingError("MAP-CDR-VALUE", f"a valuetype that is {type_.modifier} cannot be marshalled: {type_.name}")
+    raise unsupported(f"a valuetype that is {type_.modifier} cannot be marshalled: {type_.name}")
 
 
 _LITTLE: Final = Encoders(little=True)

@@ -10,7 +10,6 @@ from struct import unpack_from
 from typing import Any, Final
 
 from mappings.cdr.errors import ends_early, malformed
-from mappings.errors import MappingError
 from mappings.limits import MAX_EMPTY_ELEMENTS
 
 VALUE_TAGS: Final = range(0x7FFFFF00, 0x80000000)
@@ -167,7 +166,3 @@ class Input:
             raise ends_early(position)
         number: int = unpack_from(f"{self._order}l", self.data, position)[0]
         return number
-
-
-def unsupported(message: str) -> MappingError:
-    return MappingError("MAP-CDR-VALUE", message)

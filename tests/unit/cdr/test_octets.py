@@ -140,3 +140,22 @@ def test_typecode_of_a_type_that_occurs_twice() -> None:
     indirection = octets.index(b"\xff\xff\xff\xff")
     assert int.from_bytes(octets[indirection + 4 : indirection + 8], "little", signed=True) == kind - (indirection + 4)
     assert decode_any(octets) == Any_(struct, {"a": "red", "b": "green"})
+
+
+@pytest.mark.parametrize(
+    ("octets", "number"),
+    [
+        ("3ffb999999999999 999999999999999a", 0.1),  # a tenth in 128 bits is nearest to a tenth in 64
+        ("3fffffffffffffff ffffffffffffffff", 2.0),  # rounds up to the next power of two
+        ("43feffffffffffff f000000000000000", 1.7976931348623157e308),
+        ("43ff000000000000 0000000000000000", float("inf")),  # 2^1024
+        ("7ffeffffffffffff ffffffffffffffff", float("inf")),
+        ("3bcc000000000000 0000000000000000", 0.0),  # half of the smallest double: to even
+        ("3bcc000000000000 0000000000000001", 5e-324),
+        ("8000000000000000 0000000000000001", -0.0),
+        ("ffff000000000000 0000000000000000", float("-inf")),
+    ],
+)
+def test_long_doubles_that_are_no_doubles(octets: str, number: float) -> None:
+    read = decode_value(LONGDOUBLE, b"\0" + bytes(7) + bytes.fromhex(octets))
+    assert (read, str(read)) == (number, str(number))
