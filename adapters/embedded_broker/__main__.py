@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 
 from adapters.embedded_broker.broker import Broker
 
@@ -17,6 +18,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0, help="0: chosen by the system")
     parser.add_argument("--login", help="the password is taken from the environment: BROKER_PASSWORD")
     parser.add_argument("--heartbeat-ms", type=int, default=10_000)
+    parser.add_argument("--store", type=Path, help="file that keeps persistent messages over a restart")
     arguments = parser.parse_args()
     broker = Broker(
         arguments.host,
@@ -24,6 +26,7 @@ def main() -> int:
         arguments.login,
         os.environ.get("BROKER_PASSWORD"),
         heartbeat_ms=arguments.heartbeat_ms,
+        store=arguments.store,
     )
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

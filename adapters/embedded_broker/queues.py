@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.embedded_broker.messages import StoredMessage
 
@@ -48,6 +48,8 @@ class Subscription:
     def deliver(self, message: StoredMessage) -> None:
         if self.mode == "auto":
             self.session.deliver(message.frame(self.wire_id, b""))
+            if self.queue is not None:
+                self.queue.done(message)
             return
         self.credit -= 1
         ack = self.session.next_ack(self)
@@ -55,14 +57,21 @@ class Subscription:
         self.session.deliver(message.frame(self.wire_id, f"\nack:{ack}".encode()))
 
 
-class Queue:
-    """Messages in order, and who takes them in turn. `limit_*` bound it by holding producers back."""
+class Limits(NamedTuple):
+    """What bounds a queue, by holding producers back, and who wants to know of messages that nobody needs any more."""
 
-    def __init__(self, name: str, limit_messages: int, limit_bytes: int) -> None:
+    messages: int
+    bytes: int
+    done: Callable[[Queue, list[StoredMessage]], None]
+
+
+class Queue:
+    """Messages in order, and who takes them in turn."""
+
+    def __init__(self, name: str, limits: Limits, key: str | None = None) -> None:
         self.name = name
-        self.expired = 0
-        self._limit_messages = limit_messages
-        self._limit_bytes = limit_bytes
+        self.key = key  # under which its persistent messages are kept on disk; None: they are not
+        self._limits = limits
         self._messages: deque[StoredMessage] = deque()
         self._bytes = 0
         self._subscriptions: deque[Subscription] = deque()
@@ -77,7 +86,10 @@ class Queue:
 
     @property
     def full(self) -> bool:
-        return len(self._messages) >= self._limit_messages or self._bytes >= self._limit_bytes
+        return len(self._messages) >= self._limits.messages or self._bytes >= self._limits.bytes
+
+    def done(self, message: StoredMessage) -> None:
+        self._limits.done(self, [message])
 
     def put(self, message: StoredMessage) -> None:
         if message.expires_ms and self._is_over(message):
@@ -164,7 +176,7 @@ class Queue:
 
     def _is_over(self, message: StoredMessage) -> bool:
         if message.expires_ms and message.expires_ms < time.time() * 1000:
-            self.expired += 1
+            self.done(message)
             return True
         return False
 
@@ -178,8 +190,8 @@ class Queue:
 class Destinations:
     """All queues, and who listens to which topic."""
 
-    def __init__(self, limit_messages: int, limit_bytes: int) -> None:
-        self._limits = (limit_messages, limit_bytes)
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._queues: dict[str, Queue] = {}
         self._listeners: list[Queue] = []
         self._durable: dict[tuple[str, str], tuple[str, Queue]] = {}  # (client id, name) -> (topic, queue)
@@ -202,24 +214,25 @@ class Destinations:
 
     def queue(self, name: str) -> Queue:
         if name not in self._queues:
-            self._queues[name] = Queue(name, *self._limits)
+            self._queues[name] = Queue(name, self._limits, key=name)
         return self._queues[name]
 
-    def listen(self, topic: str) -> Queue:
+    def listen(self, topic: str, key: str | None = None) -> Queue:
         """A new queue that gets what is sent to the topic from now on."""
-        queue = Queue(topic, *self._limits)
+        queue = Queue(topic, self._limits, key=key)
         self._listeners.append(queue)
         self._routes.clear()
         return queue
 
-    def listen_durably(self, client_id: str, name: str, topic: str) -> Queue:
-        """The queue of that name, which goes on collecting when nobody listens. Another topic under the same name starts anew."""
+    def durable(self, client_id: str, name: str, topic: str) -> Queue | None:
+        """The queue of that durable subscription, if there is one to that topic."""
         kept = self._durable.get((client_id, name))
-        if kept is not None and kept[0] == topic:
-            return kept[1]
-        if kept is not None:
-            self.forget(kept[1])
-        queue = self.listen(topic)
+        return kept[1] if kept is not None and kept[0] == topic else None
+
+    def listen_durably(self, client_id: str, name: str, topic: str) -> Queue:
+        """A new queue of that name, which goes on collecting when nobody listens. One under the same name is given up."""
+        self.end_durable(client_id, name)
+        queue = self.listen(topic, durable_key(client_id, name))
         self._durable[client_id, name] = (topic, queue)
         return queue
 
@@ -227,6 +240,9 @@ class Destinations:
         kept = self._durable.pop((client_id, name), None)
         if kept is not None:
             self.forget(kept[1])
+
+    def durable_queues(self) -> list[Queue]:
+        return [queue for _, queue in self._durable.values()]
 
     def is_durable(self, queue: Queue) -> bool:
         return any(kept is queue for _, kept in self._durable.values())
@@ -249,6 +265,10 @@ class Destinations:
         for queue in [*self._queues.values(), *self._listeners]:
             depths[queue.name] = depths.get(queue.name, 0) + len(queue)
         return depths
+
+
+def durable_key(client_id: str, name: str) -> str:
+    return f"{client_id}\n{name}"  # no queue is called so: their names begin with /queue/
 
 
 def _matches(pattern: str, topic: str) -> bool:

@@ -66,8 +66,9 @@ class Session(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        if not self._core.joined(self):
-            self.end("the broker has as many clients as it takes")
+        refused = self._core.joined(self)
+        if refused is not None:
+            self.end(refused)
             return
         self._timer = self._loop.call_later(CONNECT_SECS, self._too_slow)
 
@@ -150,11 +151,11 @@ class Session(asyncio.Protocol):
         handler(frame)
         receipt = header(frame.head, b"receipt")
         if receipt is not None:
-            self._core.confirm(self, receipt)
+            self._core.when_safe(lambda: self._receipt(receipt))
         if command == b"DISCONNECT":
-            self._core.when_confirmed(self.end)
+            self._core.when_safe(self.end)
 
-    def send_receipt(self, receipt: str) -> None:
+    def _receipt(self, receipt: str) -> None:
         self._write(f"RECEIPT\nreceipt-id:{escape(receipt)}\n\n\0".encode())
 
     def _connect(self, frame: Frame) -> None:
@@ -290,7 +291,7 @@ class Session(asyncio.Protocol):
         self._leave(subscription)
         name = header(frame.head, b"durable-subscription-name") or header(frame.head, b"activemq.subscriptionName")
         if name is not None:
-            self._core.destinations.end_durable(self._client_id, name)
+            self._core.end_durable(self._client_id, name)
 
     def _disconnect(self, frame: Frame) -> None:
         """The end comes behind the receipt."""

@@ -13,8 +13,10 @@ WIRES = {
     "memory-events": "tests.contract.wires.memory:events",
     "memory-messages": "tests.contract.wires.memory:messages",
     "stomp-embedded": "tests.contract.wires.stomp:embedded",
+    "stomp-durable": "tests.contract.wires.stomp:durable",
     "stomp-activemq": "tests.contract.wires.stomp_brokers:activemq",
     "stomp-artemis": "tests.contract.wires.stomp_brokers:artemis",
+    "cosnotification-structured-push": "tests.contract.wires.cosnotification:structured_push",
 }
 JAVA = ("stomp-activemq", "stomp-artemis")  # brokers of tests/parts; their makers get the fixture request
 

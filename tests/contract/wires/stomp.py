@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 from adapters.base import Outgoing, Payload, Sink, Source
 from adapters.stomp.settings import StompChannel, StompEndpoint
@@ -90,11 +91,10 @@ class StompWire(Wire):
 
 
 class EmbeddedWire(StompWire):
-    keeps_over_restart = False
-
-    def __init__(self, broker: BrokerProcess) -> None:
+    def __init__(self, broker: BrokerProcess, *, durable: bool) -> None:
         super().__init__(embedded_endpoint(broker.address))
         self._broker = broker
+        self.keeps_over_restart = durable
 
     def stop_peer(self) -> None:
         self._broker.kill()
@@ -113,6 +113,17 @@ def embedded() -> Iterator[Wire]:
     broker = BrokerProcess()
     broker.start()
     try:
-        yield EmbeddedWire(broker)
+        yield EmbeddedWire(broker, durable=False)
     finally:
         broker.kill()
+
+
+@contextmanager
+def durable() -> Iterator[Wire]:
+    with TemporaryDirectory() as folder:
+        broker = BrokerProcess("--store", f"{folder}/broker.db")
+        broker.start()
+        try:
+            yield EmbeddedWire(broker, durable=True)
+        finally:
+            broker.kill()
