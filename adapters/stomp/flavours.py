@@ -35,17 +35,20 @@ class Flavour:
     max_headers: int | None = None
 
     def to_wire(self, destination: str) -> str:
-        """`queue://NAME` and `topic://NAME` as the broker spells them."""
-        kind, _, name = destination.partition("://")
-        if self.typed_destinations:
+        """`queue://NAME` and `topic://NAME` as the broker spells them; what only it understands (a reply address) as it is."""
+        kind, scheme, name = destination.partition("://")
+        if scheme and self.typed_destinations:
             return name
+        if kind not in ("queue", "topic"):
+            return destination
         return f"/{kind}/{quote(name, safe='') if self.quoted_names else name}"
 
     def kind_headers(self, destination: str, *, subscribing: bool) -> list[tuple[str, str]]:
         """What else must be said of a destination."""
-        if not self.typed_destinations:
+        kind, scheme, _ = destination.partition("://")
+        if not self.typed_destinations or not scheme:
             return []
-        routing = "ANYCAST" if destination.startswith("queue://") else "MULTICAST"
+        routing = "ANYCAST" if kind.endswith("queue") else "MULTICAST"
         return [("subscription-type" if subscribing else "destination-type", routing)]
 
     def subscribe_headers(self, destination: str, prefetch: int, durable_name: str | None) -> dict[str, str]:
@@ -63,10 +66,8 @@ class Flavour:
         return headers
 
     def reply_to_wire(self, destination: str) -> str:
-        """A destination for others to answer to. What is no `queue://` or `topic://` name passes as it is."""
-        if self.typed_destinations or not destination.startswith(("queue://", "topic://")):
-            return destination
-        return self.to_wire(destination)
+        """A destination for others to answer to."""
+        return destination if self.typed_destinations else self.to_wire(destination)
 
     def message_id(self, header: str) -> str:
         """What stays the same when the message is delivered again: Artemis puts the number of the consumer before it."""

@@ -1,0 +1,171 @@
+"""Our STOMP wire on real brokers: subscriptions, replies, odd text, long values, large frames."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from adapters.base import Delivery, Outgoing
+from adapters.stomp.settings import StompChannel
+from adapters.stomp.sink import StompSink
+from adapters.stomp.source import StompSource
+from mappings.model import Body, Headers, Message, MessageProperty
+from tests.contract.wires.stomp_brokers import endpoint
+from tests.parts.broker import Broker
+from tests.parts.jms_client import JmsClient, text_message
+
+Unique = Callable[[str], str]
+PATIENCE_SECS = 20.0
+
+
+@contextmanager
+def source_on(broker: Broker, destination: str, **channel: object) -> Iterator[StompSource]:
+    settings = StompChannel.model_validate({"endpoint": "broker", "destination": destination, **channel})
+    source = StompSource(endpoint(broker), settings)
+    source.connect()
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def received(source: StompSource, count: int) -> list[Delivery]:
+    got: list[Delivery] = []
+    deadline = time.monotonic() + PATIENCE_SECS
+    while len(got) < count and time.monotonic() < deadline:
+        got += source.receive(count - len(got), 1.0)
+    assert len(got) == count
+    return got
+
+
+def message_of(delivery: Delivery) -> Message:
+    assert isinstance(delivery.payload, Message), delivery.error
+    return delivery.payload
+
+
+def send(broker: Broker, destination: str, *messages: Message, to: str | None = None) -> None:
+    sink = StompSink(endpoint(broker), StompChannel(endpoint="broker", destination=destination))
+    sink.connect()
+    try:
+        batch = [Outgoing(message, f"{destination}#{time.time()}#{n}", to) for n, message in enumerate(messages)]
+        assert sink.send(batch).result(60.0) == ()
+    finally:
+        sink.close()
+
+
+@pytest.mark.parametrize("kind", ["queue", "topic"])
+def test_an_answer_finds_its_way_to_a_temporary_destination(
+    broker: Broker, jms: JmsClient, unique: Unique, kind: str
+) -> None:
+    questions = f"queue://{unique('questions')}"
+    with jms.connect(broker) as connection, source_on(broker, questions) as source:
+        temporary = connection.temporary(kind)  # type: ignore[arg-type]
+        answers = connection.subscribe(temporary)
+        connection.send(questions, text_message("?", JMSReplyTo=temporary, JMSCorrelationID="c-1"))
+        [delivery] = received(source, 1)
+        source.acknowledge([delivery])
+        asked = message_of(delivery).headers
+        answer = Message(Headers(JMSCorrelationID=asked.JMSCorrelationID), (), Body("TextMessage", "!"))
+        send(broker, questions, answer, to=asked.JMSReplyTo)
+        [seen] = answers.expect()
+        assert (seen.body, seen.headers["JMSCorrelationID"]) == ("!", "c-1")
+        # And passed on with a message of ours it still leads there.
+        passed_on = f"queue://{unique('passed')}"
+        send(broker, passed_on, Message(Headers(JMSReplyTo=asked.JMSReplyTo), (), Body("TextMessage", "x")))
+        [further] = connection.subscribe(passed_on).expect()
+        assert further.headers["JMSReplyTo"] == temporary
+
+
+def test_a_durable_subscription_misses_nothing(broker: Broker, jms: JmsClient, unique: Unique) -> None:
+    topic, name = f"topic://{unique('news')}", unique("subscription")
+    with source_on(broker, topic, subscription=name):
+        pass
+    with jms.connect(broker) as connection:
+        connection.send(topic, *[text_message(f"{n}", {"sev": ("int", n)}) for n in range(5)])
+    with source_on(broker, topic, subscription=name) as source:
+        first = received(source, 2)
+        source.acknowledge(first)
+    with source_on(broker, topic, subscription=name) as source:
+        rest = received(source, 3)
+        source.acknowledge(rest)
+        assert [message_of(d).body.value for d in first + rest] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_selector_chooses_by_type_and_text(broker: Broker, jms: JmsClient, unique: Unique) -> None:
+    queue = f"queue://{unique('chosen')}"
+    with jms.connect(broker) as connection:
+        for n in range(4):
+            connection.send(
+                queue, text_message(f"{n}", {"kind": ("String", "odd" if n % 2 else "even")}, JMSType="Alarm")
+            )
+    with source_on(broker, queue, selector="kind = 'odd' AND JMSType = 'Alarm'") as source:
+        chosen = received(source, 2)
+        source.acknowledge(chosen)
+        assert [message_of(d).body.value for d in chosen] == ["1", "3"]
+        assert source.receive(1, 0.3) == []
+
+
+def test_released_deliveries_are_kept_by_the_broker(broker: Broker, jms: JmsClient, unique: Unique) -> None:
+    """NACK would dead-letter them on ActiveMQ and drop them on Artemis."""
+    queue = f"queue://{unique('released')}"
+    with jms.connect(broker) as connection:
+        connection.send(queue, *[text_message(f"{n}") for n in range(3)])
+    with source_on(broker, queue) as source:
+        first = received(source, 3)
+        source.release(first[1:])
+        assert source.receive(1, 0.2) == []  # one is still open: acknowledging it must not be disturbed
+        source.acknowledge(first[:1])
+        again = received(source, 2)
+        assert [message_of(d).body.value for d in again] == ["1", "2"]
+        assert [d.id for d in again] == [d.id for d in first[1:]]
+        source.acknowledge(again)
+    with source_on(broker, queue) as source:
+        assert source.receive(1, 0.3) == []
+
+
+@pytest.mark.parametrize("text", ["a\0b", "😀 astral", "\u2028\t\r\n", " <map/> ", "ÿþ"])
+def test_text_of_a_jms_producer_arrives_as_it_was(broker: Broker, jms: JmsClient, unique: Unique, text: str) -> None:
+    queue = f"queue://{unique('text')}"
+    with jms.connect(broker) as connection:
+        connection.send(queue, text_message(text))
+    with source_on(broker, queue) as source:
+        [delivery] = received(source, 1)
+        source.acknowledge([delivery])
+        assert message_of(delivery).body == Body("TextMessage", text)
+
+
+def test_every_property_survives_from_stomp_to_stomp(broker: Broker, unique: Unique) -> None:
+    queue = f"queue://{unique('odd')}"
+    values = {
+        "$Fd1.AlarmName": "LOS: port\n7 \\ \r",
+        "with:colon": "a:b",
+        "type": "named like a header",
+        "destination": "queue://elsewhere",
+        "$body": "map",
+        "nul": "a\0b",
+        "long": "x:\\é" * 20_000,
+        "  spaces ": "  kept ",
+        "empty": "",
+        "$stomp$x": "y",
+    }
+    message = Message(
+        Headers(), tuple(MessageProperty(n, "String", v) for n, v in values.items()), Body("TextMessage", "x")
+    )
+    send(broker, queue, message)
+    with source_on(broker, queue) as source:
+        [delivery] = received(source, 1)
+        source.acknowledge([delivery])
+        assert {p.name: p.value for p in message_of(delivery).properties} == values
+
+
+def test_large_frames_pass(broker: Broker, unique: Unique) -> None:
+    queue = f"queue://{unique('large')}"
+    body = bytes(range(256)) * 40_000  # ten megabytes, every byte of which may be NUL
+    send(broker, queue, Message(Headers(), (), Body("BytesMessage", body)))
+    with source_on(broker, queue) as source:
+        [delivery] = received(source, 1)
+        source.acknowledge([delivery])
+        assert message_of(delivery).body.value == body
