@@ -235,7 +235,7 @@ def _without_payload(delivery: Delivery, why: str) -> Delivery:
     )
     original = delivery.original
     if original is None or len(original) > LARGEST_BODY // 2:
-        original = repr(delivery.payload).encode("utf-8", "backslashreplace")[: LARGEST_BODY // 2]
+        original = _shown(delivery.payload)
     return Delivery(
         None,
         delivery.id,
@@ -245,3 +245,11 @@ def _without_payload(delivery: Delivery, why: str) -> Delivery:
         original,
         delivery.error or error,
     )
+
+
+def _shown(payload: object) -> bytes:
+    """What Python can show of it: for the person who looks into the dead letter."""
+    try:
+        return repr(payload).encode("utf-8", "backslashreplace")[: LARGEST_BODY // 2]
+    except RecursionError:
+        return b"nested too deeply to be shown"

@@ -1,0 +1,189 @@
+"""A full disk, a disk that does not sync, a disk that cannot be read: nothing is lost, and it goes on by itself."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.unit.journal.rig import (
+    PATIENCE_SECS,
+    BadDisk,
+    Recorder,
+    append_safely,
+    open_raw,
+    payload,
+    read_all,
+    segment_files,
+    settle_all,
+    wait_for,
+)
+
+
+def test_a_full_disk_holds_everything_and_goes_on_by_itself(tmp_path: Path) -> None:
+    disk, recorder = BadDisk(), Recorder()
+    journal = open_raw(tmp_path, recorder, disk)
+    cursor = journal.cursor("a")
+    append_safely(journal, [payload(number) for number in range(10)])
+    disk.room = 150  # the next write gets in half: it must leave nothing behind
+    safe = threading.Event()
+    journal.append([payload(number) for number in range(10, 15)], on_safe=safe.set)
+    wait_for(lambda: journal.held is not None)
+    assert journal.held is not None
+    assert journal.held.code == "JNL-HELD"
+    assert not safe.wait(0.1)
+    assert not journal.await_room(0.0)
+    assert len(read_all(cursor)) == 10, "what is not safe is not handed out"
+    disk.room = None
+    assert safe.wait(PATIENCE_SECS)
+    assert journal.await_room(PATIENCE_SECS)
+    assert [reason.code for reason in recorder.holds] == ["JNL-HELD"]
+    wait_for(lambda: recorder.releases == 1)
+    assert journal.held is None
+    journal.close()
+    check_all_there(tmp_path, 15)
+
+
+def test_settling_goes_on_while_the_disk_is_full_and_makes_room(tmp_path: Path) -> None:
+    disk = BadDisk()
+    journal = open_raw(tmp_path, disk=disk)
+    cursor = journal.cursor("a")
+    for number in range(100):
+        append_safely(journal, [payload(number)])
+    before = len(segment_files(tmp_path))
+    disk.room = 0
+    journal.append([payload(100)])
+    wait_for(lambda: journal.held is not None)
+    settle_all(cursor)
+    wait_for(lambda: len(segment_files(tmp_path)) < before)
+    disk.room = None
+    wait_for(lambda: journal.held is None)
+    assert read_all(cursor) == [(101, payload(100))]
+    journal.close()
+
+
+def test_what_cannot_be_written_before_the_end_is_counted_and_was_never_called_safe(tmp_path: Path) -> None:
+    disk = BadDisk()
+    journal = open_raw(tmp_path, disk=disk)
+    append_safely(journal, [payload(0)])
+    disk.room = 0
+    called: list[int] = []
+    for number in range(1, 6):
+        journal.append([payload(number)], on_safe=lambda number=number: called.append(number))  # type: ignore[misc]
+    wait_for(lambda: journal.held is not None)
+    assert journal.close() == 5
+    assert called == []
+    journal = open_raw(tmp_path)
+    assert [item for _, item in read_all(journal.cursor("a", start="oldest"))] == [payload(0)]
+    assert append_safely(journal, [b"the source sends it again"]) == range(2, 3)
+    journal.close()
+
+
+@pytest.mark.parametrize("records_before", [0, 1, 40])
+@pytest.mark.parametrize("failures", [1, 3])
+@pytest.mark.parametrize("truncate_fails", [False, True])
+def test_a_failed_sync_is_never_repeated_on_the_same_file(
+    tmp_path: Path, records_before: int, failures: int, truncate_fails: bool
+) -> None:
+    """The disk loses what it did not sync: all of it must be in another segment before anybody is told."""
+    disk, recorder = BadDisk(), Recorder()
+    journal = open_raw(tmp_path, recorder, disk)
+    cursor = journal.cursor("a")
+    for number in range(records_before):
+        append_safely(journal, [payload(number)])
+    disk.truncate_fails = truncate_fails
+    disk.sync_fails = failures
+    append_safely(journal, [payload(records_before), payload(records_before + 1)])
+    append_safely(journal, [payload(records_before + 2)])
+    disk.truncate_fails = False
+    assert disk.sync_fails == 0
+    assert "JNL-SYNC" in recorder.codes
+    assert [item for _, item in read_all(cursor)] == [payload(number) for number in range(records_before + 3)]
+    journal.close()
+    check_all_there(tmp_path, records_before + 3)
+
+
+def test_relaxed_records_survive_a_failed_sync_too(tmp_path: Path) -> None:
+    disk, recorder = BadDisk(), Recorder()
+    journal = open_raw(tmp_path, recorder, disk, relaxed_sync_secs=60.0)
+    for number in range(5):
+        append_safely(journal, [payload(number)])
+    for number in range(5, 20):
+        append_safely(journal, [payload(number)], durable=False)
+    disk.sync_fails = 2
+    append_safely(journal, [payload(20)])
+    journal.close()
+    assert recorder.codes == ["JNL-SYNC"]
+    check_all_there(tmp_path, 21)
+
+
+def test_a_relaxed_sync_that_fails_is_made_good_without_another_append(tmp_path: Path) -> None:
+    disk, recorder = BadDisk(), Recorder()
+    journal = open_raw(tmp_path, recorder, disk, relaxed_sync_secs=0.02)
+    disk.sync_fails = 2
+    append_safely(journal, [payload(0)], durable=False)
+    wait_for(lambda: disk.sync_fails == 0 and journal.held is None and recorder.releases == 1)
+    journal.close()
+    check_all_there(tmp_path, 1)
+
+
+def test_a_full_disk_at_the_start_of_a_new_segment(tmp_path: Path) -> None:
+    disk = BadDisk()
+    journal = open_raw(tmp_path, disk=disk, segment_bytes=100)
+    for number in range(20):
+        safe = threading.Event()
+        disk.room = (0, 30, 64, 65, 189)[number % 5]  # in the header, behind it, and in the record
+        journal.append([payload(number)], on_safe=safe.set)
+        wait_for(lambda: journal.held is not None)
+        disk.room = None
+        assert safe.wait(PATIENCE_SECS)
+        wait_for(lambda: journal.held is None)
+    journal.close()
+    check_all_there(tmp_path, 20)
+
+
+def test_a_cursor_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
+    disk, recorder = BadDisk(), Recorder()
+    journal = open_raw(tmp_path, recorder, disk, cursor_sync_secs=0.02)
+    cursor = journal.cursor("a")
+    append_safely(journal, [payload(number) for number in range(5)])
+    disk.cursor_writes_fail = True
+    cursor.settle([1, 2, 3])
+    wait_for(lambda: "JNL-CURSOR-WRITE" in recorder.codes)
+    disk.cursor_writes_fail = False
+    before = (tmp_path / "a.cursor").read_bytes()
+    wait_for(lambda: (tmp_path / "a.cursor").read_bytes() != before)
+    journal.close()
+    journal = open_raw(tmp_path)
+    assert journal.cursor("a").state().position == 3
+    journal.close()
+
+
+def test_blocks_that_cannot_be_read_cost_their_records_and_no_others(tmp_path: Path) -> None:
+    journal = open_raw(tmp_path, segment_bytes=10**6)
+    journal.cursor("a")
+    append_safely(journal, [payload(number) for number in range(1, 201)])
+    journal.close()
+    disk, recorder = BadDisk(), Recorder()
+    disk.unreadable = {2}
+    journal = open_raw(tmp_path, recorder, disk)
+    cursor = journal.cursor("a")
+    got = read_all(cursor)
+    size = 26 + 100
+    untouched = [n for n in range(1, 201) if not (64 + (n - 1) * size < 3 * 4096 and 64 + n * size > 2 * 4096)]
+    assert got == [(number, payload(number)) for number in untouched]
+    assert cursor.state().settled[-1] == 200 - len(untouched), "counted as lost"
+    assert {"JNL-DAMAGED", "JNL-MISSING"} <= set(recorder.codes)
+    journal.close()
+
+
+def check_all_there(directory: Path, count: int) -> None:
+    """A new process finds every record, once, in order, and nothing to complain of."""
+    recorder = Recorder()
+    journal = open_raw(directory, recorder)
+    cursor = journal.cursor("check", start="oldest")
+    got = read_all(cursor)
+    assert [item for _, item in got] == [payload(number) for number in range(got[0][0] - 1, count)]
+    assert cursor.state().settled[-1] == 0
+    journal.close()
