@@ -14,11 +14,11 @@ from typing import Any, Final
 from mappings.errors import MappingError
 from mappings.idl_types import NULL, Alias, Array, Basic, Exception_, IdlType, Sequence, Struct, ValueBox, unalias
 from mappings.known_types import KNOWN
-from mappings.model import Any_, Body
+from mappings.model import Any_, Body, StreamElement
 from mappings.translate.body_out import ALONE, BODY_KEY, LAYERS, MAX_ELEMENTS, REMAINDER, is_property_seq
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.flatten import is_octets
-from mappings.translate.leaves import NUL_REPLACEMENT, leaf_of
+from mappings.translate.leaves import NUL_REPLACEMENT, Leaf, leaf_of
 from mappings.translate.metadata import CDR, BodyForm
 from mappings.translate.names import MAP_KEYS, TakenNames
 from mappings.translate.native import Native
@@ -145,7 +145,7 @@ class BodyReader:
         if (leaf := leaf_of(type_)) is not None:
             if len(elements) != 1:
                 raise _Foreign
-            return leaf.read(elements[0].value, "body[0]")
+            return _read(leaf, elements)[0]
         if not isinstance(type_, Sequence | Array):
             raise _Foreign
         if isinstance(type_, Array) and len(elements) != type_.length:
@@ -158,7 +158,7 @@ class BodyReader:
         leaf = leaf_of(element)
         if leaf is None:
             raise _Foreign
-        return [leaf.read(each.value, f"body[{index}]") for index, each in enumerate(elements)]
+        return _read(leaf, elements)
 
     def _element(self, element: Any, inner_types: Mapping[str, IdlType | None], keys: TakenNames) -> Any_:
         type_ = inner_types.get(keys.take(BODY_KEY))
@@ -239,6 +239,19 @@ class BodyReader:
 def _is_part(name: str, keys: list[str]) -> bool:
     """Whether an element is left over from an entry that `$se` names: a sequence that has become shorter, say."""
     return any(name.startswith((f"{key}.", f"{key}#")) for key in keys)
+
+
+def _read(leaf: Leaf, elements: tuple[StreamElement, ...]) -> list[Any]:
+    """The values of stream elements; an error names the element."""
+    read = leaf.read
+    values: list[Any] = []
+    try:
+        for element in elements:
+            values.append(read(element[1], ""))
+    except MappingError as error:
+        error.path = f"body[{len(values)}]"
+        raise
+    return values
 
 
 class _Layers:

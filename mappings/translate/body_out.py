@@ -307,7 +307,8 @@ def _elements(leaf: Leaf, values: Iterable[Any]) -> list[StreamElement]:
     if leaf.write is not None:
         return [element(leaf, value) for value in values]
     type_ = leaf.element_type
-    return [StreamElement(type_, value) for value in values]
+    new = tuple.__new__
+    return [new(StreamElement, (type_, value)) for value in values]
 
 
 def _json_text(remainder: Any_) -> str:
