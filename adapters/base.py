@@ -1,7 +1,8 @@
 """The contract between the gateway and every wire.
 
 A link owns one Source and one Sink, and calls each of them from one thread of its own, never from two at a time (`wake` and
-`close` excepted: see there). So an adapter may keep a connection that belongs to a thread, and needs no locks towards the link.
+`close` excepted: see there), so an adapter needs no locks towards the link. A link that is made anew after a change of its
+settings may go on with a connected source: its calls then come from another thread, after the last call of the one before.
 
     source.connect()                                  sink.connect()
     batch = source.receive(limit, timeout_secs)       confirmation = sink.send(batch)

@@ -8,18 +8,19 @@ The thread that made it drives it: `start`, `reload`, `stop`. Links and services
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
+from types import MappingProxyType
 
 from adapters.base import StopError
-from gateway.appliance.changes import Changes, changes, running_links
+from gateway.appliance.changes import Changes, changes, running_links, same_source
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import RunDir
 from gateway.appliance.services import Services
 from gateway.appliance.wiring import Wiring
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
-from gateway.links.link import Link, LinkStatus, Pace
+from gateway.links.link import Handover, Link, LinkStatus, Pace
 from gateway.links.translation import compile_step, translation_of
 from gateway.settings.addresses import parse_address
 from gateway.settings.settings import Settings
@@ -63,14 +64,17 @@ class Appliance:
     def reload(self, settings: Settings) -> Changes:
         """Take over the links of another configuration; links that do not change are not disturbed."""
         difference = changes(self.settings, settings)
-        self._end(difference.ended)
+        kept_sources = {id_ for id_ in difference.ended if same_source(self.settings, settings, id_)}
+        handovers = self._end(difference.ended, kept_sources)
         kept = {part: getattr(self.settings, part) for part in difference.needs_restart}
         self.settings = settings.model_copy(update=kept)
         self._wiring.settings = self.settings
         for id_ in difference.begun:
             try:
-                self._begin([id_])
+                self._begin([id_], handovers)
             except (IsthmusError, ImportError) as trouble:  # the others go on; a restart would have refused to start
+                if id_ in handovers:
+                    handovers[id_].source.close()
                 error = StopError("LNK-NOT-STARTED", str(trouble), path=f"links.{id_}")
                 self._listener.link_changed(id_, "stopped", error)
         return difference
@@ -96,12 +100,12 @@ class Appliance:
         self._step(admin.start, admin.stop)
         self._listener.service_changed("admin", "ready", address=f"http://{admin.address}")
 
-    def _begin(self, links: list[str] | tuple[str, ...]) -> None:
+    def _begin(self, links: Sequence[str], handovers: Mapping[str, Handover] = MappingProxyType({})) -> None:
         for id_ in links:
-            self._links[id_] = link = self._make_link(id_)
+            self._links[id_] = link = self._make_link(id_, handovers.get(id_))
             link.start()
 
-    def _make_link(self, id_: str) -> Link:
+    def _make_link(self, id_: str, handover: Handover | None) -> Link:
         settings = self.settings
         its = settings.links[id_]
         source, sink = (settings.channels[channel] for channel in (its.source, its.sink))
@@ -116,26 +120,33 @@ class Appliance:
         )
         return Link(
             id_,
-            self._wiring.source(id_),
+            handover.source if handover else self._wiring.source(id_),
             self._wiring.sink(id_),
             compile_step(translation_of(settings, id_)),
             DeadLetterFile(settings.dead_letter_path(id_)),
             self._listener,
             pace,
             self._accounts.setdefault(id_, Accounts()),
+            handover.unsettled if handover else None,
         )
 
     def _end_all_links(self) -> bool:
-        return self._end(tuple(self._links))
+        """True when all ended in time."""
+        links = list(self._links.values())
+        self._end(tuple(self._links))
+        return all(link.join(0.0) for link in links)
 
-    def _end(self, links: tuple[str, ...]) -> bool:
-        """Drain these links side by side; True when all ended in time."""
+    def _end(self, links: Sequence[str], keep_sources: Set[str] = frozenset()) -> dict[str, Handover]:
+        """Drain these links side by side; what they leave to those that go on with their sources."""
         ending = [self._links[id_] for id_ in links]
         for link in ending:
-            link.stop()
+            link.stop(keep_source=link.id in keep_sources)
         deadline = time.monotonic() + self._drain_secs + JOIN_MARGIN_SECS
-        ended = [link.join(max(0.0, deadline - time.monotonic())) for link in ending]
+        handovers: dict[str, Handover] = {}
         for link in ending:
+            ended = link.join(max(0.0, deadline - time.monotonic()))
+            if ended and link.handover is not None:
+                handovers[link.id] = link.handover
             del self._links[link.id]
             self._accounts[link.id].give_back()
-        return all(ended)
+        return handovers

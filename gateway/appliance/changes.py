@@ -31,6 +31,16 @@ def running_links(settings: Settings) -> list[str]:
     return [link for link, its in settings.links.items() if its.enabled]
 
 
+def same_source(old: Settings, new: Settings, link: str) -> bool:
+    """Whether a link that is made anew goes on with the source that it had."""
+
+    def source(settings: Settings) -> tuple[object, ...]:
+        channel = settings.channels[settings.links[link].source]
+        return channel, settings.endpoints[channel.endpoint]
+
+    return link in running_links(old) and link in running_links(new) and source(old) == source(new)
+
+
 def _footprint(settings: Settings, link: str) -> tuple[object, ...]:
     """Everything that bears on a link."""
     its = settings.links[link]

@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from gateway.appliance.appliance import Appliance
 from gateway.cli.exit_codes import ExitCode
-from gateway.settings import SettingsError, load
+from gateway.settings import Settings, SettingsError, read
 from gateway.telemetry import log
+
+ECHO_SECS: Final = 1.0  # a second signal that comes sooner is taken for the same one
 
 
 class LogFormat(StrEnum):
@@ -40,7 +43,7 @@ def run(
     """Start the gateway in the foreground. SIGTERM or Ctrl-C drains and ends it, SIGHUP reloads its links."""
     log.configure(log_format.value)
     listener = log.GatewayLog()
-    appliance = Appliance(load(config), listener, drain_secs=drain_secs)
+    appliance = Appliance(_loaded(config, listener), listener, drain_secs=drain_secs)
     with _signals() as signals:
         listener.gateway_changed("starting", name=appliance.settings.name, config=str(config), process=os.getpid())
         appliance.start()
@@ -54,9 +57,18 @@ def run(
         raise typer.Exit(ExitCode.FAILED)
 
 
+def _loaded(config: Path, listener: log.GatewayLog) -> Settings:
+    """Raises SettingsError; what is doubtful and no error is logged."""
+    reading = read(config)
+    if not reading.runnable or reading.settings is None:
+        raise SettingsError(reading.findings)
+    listener.doubts([finding for finding in reading.findings if finding.severity == "warning"])
+    return reading.settings
+
+
 def _reload(appliance: Appliance, config: Path, listener: log.GatewayLog) -> None:
     try:
-        settings = load(config)
+        settings = _loaded(config, listener)
     except SettingsError as error:
         listener.reload_refused(error.errors)
         return
@@ -69,7 +81,7 @@ class _Signals:
 
     Python's own handlers run when the main thread gets to it, and a signal that comes just before the thread blocks would be slept
     over; the number that the interpreter writes to the wake-up descriptor is not. After the first signal that ends the gateway, the
-    next has its usual, immediate effect.
+    next has its usual, immediate effect, unless it is an echo: some supervisors signal a process and its group at once.
     """
 
     def __init__(self, reader: socket.socket) -> None:
@@ -81,10 +93,15 @@ class _Signals:
 
 @contextmanager
 def _signals() -> Iterator[_Signals]:
+    first_end: list[float] = []
+
     def on_signal(number: int, _: object) -> None:
-        if number != signal.SIGHUP:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if number == signal.SIGHUP:
+            return
+        first_end.append(time.monotonic())
+        if first_end[-1] - first_end[0] > ECHO_SECS:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
     handled = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     reader, writer = socket.socketpair()

@@ -51,7 +51,7 @@ class Accounts:
             self._pending -= count
 
     def give_back(self) -> None:
-        """What is pending stays with the source, which will deliver it again to whoever comes next: it was not received after all."""
+        """What is pending is left to whoever comes next, and will be received there: it was not received here after all."""
         with self._lock:
             self._received -= self._pending
             self._pending = 0

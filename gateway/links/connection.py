@@ -61,6 +61,10 @@ class Connection:
         self._enter("ready", None, attempts)
         return True
 
+    def adopt(self) -> None:
+        """The end is connected already: the link before this one handed it over."""
+        self._enter("ready", None)
+
     def lost(self, error: ReconnectError) -> None:
         """The connection broke: close what is left of it, and try again after a pause."""
         self._end.close()

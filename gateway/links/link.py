@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import NamedTuple
 
 from adapters.base import (
     Confirmation,
@@ -82,6 +83,13 @@ class _Flight:
     confirmation: Confirmation | None = None
 
 
+class Handover(NamedTuple):
+    """What a link that ends leaves to the one that goes on with its source."""
+
+    source: Source  # connected
+    unsettled: tuple[Delivery, ...]
+
+
 class Link:
     def __init__(
         self,
@@ -93,7 +101,10 @@ class Link:
         observer: LinkObserver,
         pace: Pace | None = None,
         accounts: Accounts | None = None,
+        unsettled: Sequence[Delivery] | None = None,
     ) -> None:
+        """`accounts` and `unsettled` come from the link before it, where this one goes on with its counts, or with its source too:
+        the source is then connected, and the deliveries are those that it has handed out and nobody has settled."""
         self.id = id_
         self._pace = pace or Pace()
         self._source = source
@@ -103,11 +114,16 @@ class Link:
         self._observer = observer
         self._source_end = Connection(id_, "source", source, self._pace.source_back_off, observer)
         self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
-        self._accounts = accounts or Accounts()  # given where the link goes on with the counts of one before it
+        self._accounts = accounts or Accounts()
         self._flights: deque[_Flight] = deque()
         self._in_flight = 0
+        self._batch_limit = min(self._pace.batch, sink.capabilities.max_batch)
         self._retry = Pauses(self._pace.retry)
         self._retry_at = 0.0
+        self._inherited = unsettled
+        self._keep_source = False
+        self._handover: Handover | None = None
+        self._left: list[Delivery] = []  # could neither pass nor be dead-lettered when the link had to stop
         self._stopping = threading.Event()
         self._news = threading.Event()  # a confirmation is done, or somebody wants us to stop
         self._receiving = False  # True while receive() may be blocked, and a wake() is worth its cost
@@ -120,8 +136,13 @@ class Link:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
-        """Take nothing more, wait for what is in flight up to `drain_secs`, disconnect. Returns at once; see `join`."""
+    def stop(self, *, keep_source: bool = False) -> None:
+        """Take nothing more, wait for what is in flight up to `drain_secs`, disconnect. Returns at once; see `join`.
+
+        With `keep_source` the source stays connected where it can, for a link that goes on with it: what waits there would be lost
+        at a peer that forgets whoever disconnects. See `handover`.
+        """
+        self._keep_source = keep_source
         self._stopping.set()
         self._news.set()
         self._source.wake()
@@ -130,6 +151,11 @@ class Link:
         """True when the link has ended."""
         self._thread.join(timeout_secs)
         return not self._thread.is_alive()
+
+    @property
+    def handover(self) -> Handover | None:
+        """What the next link goes on with, once this one has ended; None where the source was not to be kept, or could not be."""
+        return self._handover
 
     def balance(self) -> Balance:
         return self._accounts.balance()
@@ -151,6 +177,10 @@ class Link:
 
     def _run(self) -> None:
         try:
+            if self._inherited is not None:
+                self._source_end.adopt()
+                for start in range(0, len(self._inherited), self._batch_limit):
+                    self._accept(self._inherited[start : start + self._batch_limit])
             while not self._stopping.is_set():
                 self._turn()
             self._drain()
@@ -159,7 +189,11 @@ class Link:
         except Exception as bug:  # noqa: BLE001 - a fault of ours must stop this link alone, and be seen
             self._error = StopError("LNK-BUG", f"unexpected {type(bug).__name__}: {bug}", hint="please report this")
         finally:
-            self._source_end.close()  # what is unsettled is released: the peer keeps it
+            if self._keep_source and self._error is None and self._source_end.ready:
+                in_flight = [delivery for flight in self._flights for delivery in flight.deliveries]
+                self._handover = Handover(self._source, (*self._left, *in_flight))
+            else:
+                self._source_end.close()  # what is unsettled is released: the peer keeps it
             self._sink_end.close()
             self._enter("stopped", self._error)
 
@@ -174,7 +208,7 @@ class Link:
         everything_sent = self._send_waiting()
         room = self._pace.window - self._in_flight
         if room > 0 and everything_sent and self._both_ready:
-            self._receive(min(room, self._pace.batch, self._sink.capabilities.max_batch))
+            self._receive(min(room, self._batch_limit))
         else:
             self._wait()
 
@@ -275,9 +309,8 @@ class Link:
             settled: list[Delivery] = []
             for delivery in flight.deliveries[:aged]:
                 self._dead_letter(delivery, error, settled)
-            # A stop while the dead letters cannot be kept leaves the rest where they are: with the source.
-            del flight.deliveries[: len(settled)], flight.batch[: len(settled)]
-            self._in_flight -= len(settled)
+            del flight.deliveries[:aged], flight.batch[:aged]
+            self._in_flight -= aged
             self._acknowledge(settled)
             if flight.batch:
                 return
@@ -350,6 +383,7 @@ class Link:
                 if pauses.attempts == 0:
                     self._observer.side_changed(self.id, "dead-letters", "down", held, 0)
                 if self._stopping.wait(pauses.next_secs()):
+                    self._left.append(delivery)
                     return
             else:
                 break

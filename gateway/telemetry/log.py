@@ -63,10 +63,13 @@ class GatewayLog:
     def gateway_changed(self, state: str, **facts: object) -> None:
         self._log.info("gateway changed", state=state, **facts)
 
+    def doubts(self, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            self._log.warning("finding", **_placed(finding))
+
     def reload_refused(self, findings: Sequence[Finding]) -> None:
         for finding in findings:
-            place = f"{finding.file}:{finding.line}:{finding.column}"
-            self._log.error("finding", code=finding.code, reason=finding.message, place=place, hint=finding.hint)
+            self._log.error("finding", **_placed(finding))
         self._log.error("configuration refused: the gateway goes on as it was", findings=len(findings))
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:
@@ -83,3 +86,8 @@ def _spelt_out(error: IsthmusError) -> dict[str, str]:
     if error.hint:
         facts["hint"] = error.hint
     return facts
+
+
+def _placed(finding: Finding) -> dict[str, str]:
+    place = f"{finding.file}:{finding.line}:{finding.column}"
+    return {"code": finding.code, "reason": finding.message, "place": place, "hint": finding.hint}

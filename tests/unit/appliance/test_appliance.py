@@ -169,3 +169,21 @@ def test_a_dead_letter_is_on_disk_with_its_reason(tmp_path: Path) -> None:
 def get(address: str, path: str) -> str:
     with urllib.request.urlopen(address + path, timeout=10) as answer:
         return str(answer.read().decode())
+
+
+def test_a_reload_that_only_changes_the_sink_keeps_the_source_connected_and_what_waits_there(tmp_path: Path) -> None:
+    listener = Listener()
+    with running(Appliance(settings(tmp_path), listener, drain_secs=0.1)) as appliance:
+        wait_for(lambda: appliance.statuses()[0].state == "ready")
+        appliance.wiring.memory_peer("out").stop()
+        inlet = appliance.wiring.memory_peer("in")
+        inlet.put("events", [event(n) for n in range(5)])
+        wait_for(lambda: appliance.statuses()[0].state == "down")
+        listener.lines.clear()
+        appliance.reload(settings(tmp_path, links={"main": {"from": "events", "to": "copies"}}))
+        appliance.wiring.memory_peer("out").start()
+        wait_for(lambda: balance(appliance, "main").delivered == 5)
+        assert balance(appliance, "main") == Balance(received=5, delivered=5)
+        assert [number_of(p) for p in appliance.wiring.memory_peer("out").contents("copies")] == list(range(5))
+        assert ("source", "connecting", None) not in listener.lines
+        assert inlet.contents("events") == []

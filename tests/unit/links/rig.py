@@ -14,7 +14,7 @@ from adapters.memory.sink import MemorySink
 from adapters.memory.source import MemorySource
 from adapters.settings_base import BackOff
 from gateway.links.accounts import Accounts
-from gateway.links.link import Link, Pace
+from gateway.links.link import Handover, Link, Pace
 from gateway.links.observer import Side, State
 from gateway.links.step import Step
 from mappings.errors import IsthmusError
@@ -63,16 +63,24 @@ class Recorder:
 
 
 class Rig:
-    def __init__(self, step: Step = as_it_is, pace: Pace | None = None, accounts: Accounts | None = None) -> None:
+    def __init__(
+        self,
+        step: Step = as_it_is,
+        pace: Pace | None = None,
+        accounts: Accounts | None = None,
+        handover: Handover | None = None,
+    ) -> None:
         self.inlet = MemoryPeer()
         self.outlet = MemoryPeer()
         self.recorder = Recorder()
-        source = MemorySource(self.inlet, MemoryChannel(endpoint="in", name="in"))
+        source = handover.source if handover else MemorySource(self.inlet, MemoryChannel(endpoint="in", name="in"))
         sink = MemorySink(self.outlet, MemoryChannel(endpoint="out", name="out"))
         pace = pace or Pace(
             window=50, batch=10, drain_secs=5.0, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK
         )
-        self.link = Link("a", source, sink, step, self.recorder, self.recorder, pace, accounts)
+        self.link = Link(
+            "a", source, sink, step, self.recorder, self.recorder, pace, accounts, handover and handover.unsettled
+        )
 
     def feed(self, count: int, first: int = 0) -> None:
         self.inlet.put("in", [event(n) for n in range(first, first + count)])

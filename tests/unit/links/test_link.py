@@ -333,3 +333,34 @@ def test_a_link_goes_on_with_the_counts_of_the_one_before_it() -> None:
         rig.feed(4)
         wait_for(lambda: rig.link.balance().delivered == 7)
         assert rig.link.balance() == Balance(received=7, delivered=7)
+
+
+def test_a_link_goes_on_with_the_source_of_the_one_before_it_and_what_was_not_settled() -> None:
+    before = Rig(
+        pace=Pace(window=50, batch=10, drain_secs=0.1, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK)
+    )
+    before.outlet.hold()
+    before.feed(10)
+    before.link.start()
+    wait_for(lambda: before.link.balance().pending == 10)
+    before.link.stop(keep_source=True)
+    assert before.link.join(20.0)
+    handover = before.link.handover
+    assert handover is not None
+    assert len(handover.unsettled) == 10
+    after = Rig(handover=handover)
+    with running(after):
+        before.feed(5, first=10)
+        wait_for(lambda: after.link.balance().delivered == 15)
+        assert after.arrived() == list(range(15))
+        assert ("source", "connecting", None) not in after.recorder.lines
+    assert before.inlet.contents("in") == []
+
+
+def test_a_source_that_is_not_connected_is_not_handed_over() -> None:
+    rig = Rig()
+    rig.inlet.stop()
+    rig.link.start()
+    rig.link.stop(keep_source=True)
+    assert rig.link.join(20.0)
+    assert rig.link.handover is None
