@@ -1,8 +1,8 @@
 """The socket under stomp.py: a transport of our own, in the place that `stomp.transport.BaseTransport` leaves for one.
 
 Why not stomp.py's own (facts measured, see docs/stomp.md): it never sets TCP_NODELAY (transactions of ten: 216 messages a second
-instead of thousands); a send can block for ever, and its heart-beats then block with it, so that a stopped broker goes unseen; over
-TLS its queue of unsent frames has no bound; its debug log prints the password; and its framing costs five times the CPU of ours.
+instead of thousands); a send can block for ever, and its heart-beats then block with it, so that a stopped broker goes unseen; its
+debug log prints the password; and its framing costs five times the CPU of ours.
 
 Here one thread per connection reads and keeps time: it sends heart-beats, sees when the peer's stop, and asks `on_tick` for
 overdue receipts. Any thread may write; a write is bounded by `send_timeout_secs` and ends at once when the connection is lost.
