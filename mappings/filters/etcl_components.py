@@ -16,7 +16,7 @@ from mappings.event_forms import ANY_TYPE_NAME, structured_value
 from mappings.filters import etcl_tree as tree
 from mappings.filters.etcl_steps import LASTS, compile_step, inside, is_default
 from mappings.filters.etcl_text import write
-from mappings.filters.etcl_values import Located, Operand, Unresolved, is_simple, operand, simple, without_anys
+from mappings.filters.etcl_values import Located, Operand, Unresolved, is_simple, operand, simple
 from mappings.idl_types import STRING, Struct, unalias
 from mappings.known_types import STRUCTURED_EVENT, UTC_T
 from mappings.model import StructuredEvent, UntypedEvent
@@ -287,7 +287,7 @@ def _inside_or_fixed(event: UntypedEvent, name: str) -> Located:
 
 
 def _whole(event: UntypedEvent) -> Located:
-    return without_anys(Located(event.any.type, event.any.value))
+    return Located(event.any.type, event.any.value)
 
 
 UNTYPED: Final = Form(_untyped_root, lambda component: None)

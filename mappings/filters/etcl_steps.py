@@ -21,7 +21,7 @@ from mappings.filters.etcl_values import (
     stripped,
     without_anys,
 )
-from mappings.idl_types import ULONG, Alias, Array, IdlType, Member, Sequence, Union, UnionMember
+from mappings.idl_types import ULONG, Alias, Array, IdlType, Member, Sequence, Struct, Union, UnionMember
 from mappings.model import NO_ARM, Any_
 
 Walk: TypeAlias = Callable[[Located], Located]
@@ -99,6 +99,13 @@ def pair(located: Located, name: str) -> Located:
 
 
 def _find_pair(here: Located, element: IdlType, name: str) -> Located | None:
+    members = members_of(element)
+    if members is not None and len(members) == 2 and is_text(members[0].type) and isinstance(element, Struct):
+        key, second = members  # the usual case, which need not look at the type of each element
+        for value in here.value:
+            if value[key.name] == name:
+                return Located(second.type, value[second.name], Located(element, value, here))
+        return None
     for value in here.value:
         found = _pair_value(stripped(Located(element, value, here)), name)
         if found is not None:

@@ -120,8 +120,11 @@ def without_anys(located: Located) -> Located:
 
 def _enclosing(id_: str, outer: Located | None) -> IdlType:
     while outer is not None:
-        if getattr(outer.type, "id", None) == id_ and not isinstance(outer.type, Recursive):
-            return outer.type
+        type_: IdlType | None = outer.type
+        while type_ is not None:
+            if getattr(type_, "id", None) == id_ and not isinstance(type_, Recursive):
+                return type_
+            type_ = type_.base if isinstance(type_, Value) else None  # a base's member may speak of the base
         outer = outer.outer
     raise Unresolved(f"the type {id_} is not known here")
 
@@ -167,7 +170,10 @@ def is_collection(type_: IdlType) -> bool:
 
 def is_simple(located: Located) -> bool:
     """A number, boolean, character, string or enum label, behind whatever layers."""
-    return not isinstance(operand(located), Located)
+    try:
+        return not isinstance(operand(located), Located)
+    except Unresolved:
+        return False
 
 
 def is_text(type_: IdlType) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lark import Lark, UnexpectedInput
 
 MAX_LENGTH: Final = 100_000
-"""Characters in one expression: thousands of alternatives fit, and parsing still takes less than some seconds."""
+"""Characters in one expression: thousands of alternatives fit, and parsing takes about half a second."""
 
 MAX_DEPTH: Final = 100
 """Operators and parentheses inside each other; evaluation takes two calls for each."""
