@@ -1,7 +1,7 @@
 """`isthmus translate`: events to messages and back, as JSON Lines (FORMS.md section 5).
 
-Needs no ORB, no broker and no network, and starts fast: pydantic is imported only for --config, a grammar only for a rule that
-routes by a selector.
+Needs no ORB, no broker and no network, and starts fast: the settings are imported only for --config, a grammar only for a rule
+that routes by a selector, CDR only for a value that needs it.
 """
 
 from __future__ import annotations
