@@ -171,7 +171,7 @@ class Broker:
         heartbeat_ms: int = 10_000,
         max_queue_messages: int = 100_000,
         max_queue_bytes: int = 256 * 1024 * 1024,
-        max_head_bytes: int = 256 * 1024,
+        max_head_bytes: int = 4 * 1024 * 1024,
         max_body_bytes: int = 64 * 1024 * 1024,
         max_clients: int = 1000,
         store: Path | None = None,

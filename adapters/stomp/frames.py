@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-MAX_HEAD_BYTES: Final = 1024 * 1024  # of command and headers together
+MAX_HEAD_BYTES: Final = 16 * 1024 * 1024  # of command and headers together: as many properties as a rule may make
 MAX_BODY_BYTES: Final = 128 * 1024 * 1024
 
 _ESCAPES: Final = {"\\": "\\\\", ":": "\\c", "\n": "\\n", "\r": "\\r"}

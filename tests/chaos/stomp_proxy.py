@@ -44,7 +44,8 @@ class Proxy:
         """To every client, as if the broker had sent it."""
         with self._lock:
             for client, _ in self._pairs:
-                client.sendall(data)
+                with contextlib.suppress(OSError):  # it may have had enough
+                    client.sendall(data)
 
     @property
     def connections(self) -> int:

@@ -115,7 +115,7 @@ MALFORMED = [
     (b"RECEIPT\nno colon\n\n\0", "STO-PROTOCOL"),
     (b"RECEIPT\nreceipt-id:\\t\n\n\0", "STO-PROTOCOL"),
     (b"MESSAGE\ncontent-length:1\n\nlonger\0", "STO-PROTOCOL"),
-    (b"x" * 2_000_000, "STO-PROTOCOL"),
+    pytest.param(b"x" * 17_000_000, "STO-PROTOCOL", id="endless head"),
     (b"ERROR\nmessage:boom\n\n\0", "STO-REFUSED"),
     (b"ERROR\nmessage:User gw is not authorized to write to queue\n\n\0", "STO-ACCESS"),
     (b"ERROR\n\n\0", "STO-REFUSED"),
