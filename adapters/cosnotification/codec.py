@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import omniORB
-from omniORB import CORBA
-
-omniORB.__version__  # noqa: B018 - importing omniORB puts the stubs on the path: it must come first
-import CosNotification  # noqa: E402
-
-from adapters.base import DeadLetterError  # noqa: E402
-from adapters.cosnotification.decoding import any_from_orb, decoder_of  # noqa: E402
-from adapters.cosnotification.encoding import any_to_orb, property_to_orb  # noqa: E402
-from mappings.model import Property, StructuredEvent  # noqa: E402
+from adapters.base import DeadLetterError
+from adapters.cosnotification.decoding import any_from_orb, decoder_of
+from adapters.cosnotification.encoding import any_to_orb, property_to_orb
+from adapters.cosnotification.stubs import CORBA, CosNotification
+from mappings.model import Property, StructuredEvent
 
 PERSISTENT: Final = 1  # CosNotification::Persistent
 

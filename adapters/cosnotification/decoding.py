@@ -10,10 +10,9 @@ from collections.abc import Callable, Hashable
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
-import omniORB
-
 from adapters.base import DeadLetterError
 from adapters.cosnotification.descriptors import INDIRECT, kind_of, label_of, member_name, members, target, type_of
+from adapters.cosnotification.stubs import omniORB
 from mappings.cdr.references import parse, stringify
 from mappings.idl_types import IdlType
 from mappings.model import NO_ARM, Any_, UnionValue

@@ -10,11 +10,11 @@ import keyword
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import omniORB
-from omniORB import CORBA, tcInternal
+from omniORB import tcInternal
 
 from adapters.base import DeadLetterError
 from adapters.cosnotification import shims
+from adapters.cosnotification.stubs import CORBA, omniORB
 from mappings import idl_types as idl
 
 INDIRECT: Final = (-1, 0xFFFF_FFFF)  # how the library marks a place that stands for another descriptor

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import omniORB
-from omniORB import CORBA
-
 from adapters.base import DeadLetterError
 from adapters.cosnotification.descriptors import INDIRECT, descriptor_of, kind_of, members, target, type_code
+from adapters.cosnotification.stubs import CORBA, omniORB
 from mappings.idl_types import IdlType
 from mappings.model import NO_ARM, Any_
 
@@ -121,6 +119,8 @@ def _elements(descriptor: Any, around: _Around) -> Convert | None:
         return None
     if element == 9:
         return "".join
+    if element == 24:
+        return _without_the_largest
     plain = element
     while kind_of(plain) == 21:
         plain = plain[3]
@@ -130,6 +130,13 @@ def _elements(descriptor: Any, around: _Around) -> Convert | None:
     if convert is None:
         return None
     return lambda values: [convert(value) for value in values]
+
+
+def _without_the_largest(values: list[int]) -> list[int]:
+    """The library sends another number than this, and no error, for the upper half of unsigned long long in a sequence or array."""
+    if values and max(values) >= 2**63:
+        raise DeadLetterError("COR-VALUE", "the ORB library cannot send a sequence of unsigned long long of 2**63 or more")
+    return values
 
 
 def _fixed(descriptor: Any, _: _Around) -> Convert:

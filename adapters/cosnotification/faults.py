@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import omniORB
-from omniORB import CORBA
-
-omniORB.__version__  # noqa: B018 - importing omniORB puts the stubs on the path: it must come first
-import CosEventChannelAdmin  # noqa: E402
-import CosEventComm  # noqa: E402
-import CosNotification  # noqa: E402
-import CosNotifyChannelAdmin  # noqa: E402
-
-from adapters.base import AdapterError, DeadLetterError, ReconnectError, RetryLaterError, StopError  # noqa: E402
+from adapters.base import AdapterError, DeadLetterError, ReconnectError, RetryLaterError, StopError
+from adapters.cosnotification.stubs import (
+    CORBA,
+    CosEventChannelAdmin,
+    CosEventComm,
+    CosNotification,
+    CosNotifyChannelAdmin,
+    omniORB,
+)
 
 Meaning = tuple[type[AdapterError], str, str]  # what to do, code, hint
 

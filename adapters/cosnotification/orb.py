@@ -9,12 +9,10 @@ import threading
 from contextlib import suppress
 from typing import Any, Final
 
-import omniORB
-from omniORB import CORBA, PortableServer
-
 from adapters.base import StopError
 from adapters.cosnotification import shims
 from adapters.cosnotification.settings import OrbSettings
+from adapters.cosnotification.stubs import CORBA, PortableServer, omniORB
 
 CONNECTIONS_PER_PEER: Final = 20  # calls to one server at the same time; each more would wait for a free connection
 SERVER_THREADS: Final = 400  # held pushes take a thread each

@@ -14,8 +14,9 @@ import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import omniORB
-from omniORB import CORBA, tcInternal
+from omniORB import tcInternal
+
+from adapters.cosnotification.stubs import CORBA, omniORB
 
 CACHED_CLASSES = 4096
 

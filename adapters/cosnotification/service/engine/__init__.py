@@ -1,0 +1,1 @@
+"""Queues and dispatch, apart from the CORBA objects that clients see."""

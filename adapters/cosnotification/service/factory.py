@@ -1,0 +1,37 @@
+"""EventChannelFactory: the one object whose reference clients are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adapters.cosnotification.service.objects import ServiceObject
+from adapters.cosnotification.stubs import CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.service import NotificationService
+
+
+class EventChannelFactory(ServiceObject, CosNotifyChannelAdmin__POA.EventChannelFactory):  # type: ignore[misc]
+    def __init__(self, service: NotificationService) -> None:
+        self._service = service
+        super().__init__(service.orb)
+
+    def create_channel(self, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
+        if initial_admin:
+            raise CosNotification.UnsupportedAdmin([])
+        channel = self._service.create_channel()
+        try:
+            channel.qos.change(initial_qos)
+        except CosNotification.UnsupportedQoS:
+            channel.dismiss()
+            raise
+        return channel.reference, channel.id
+
+    def get_all_channels(self) -> list[int]:
+        return [channel.id for channel in self._service.channels]
+
+    def get_event_channel(self, id_: int) -> Any:
+        for channel in self._service.channels:
+            if channel.id == id_:
+                return channel.reference
+        raise CosNotifyChannelAdmin.ChannelNotFound

@@ -1,0 +1,66 @@
+"""What the objects of the service have in common: an object key that cannot be guessed, a life that ends once, QoS.
+
+factory ─┬─ channel ─┬─ consumer admin ─── structured proxy push supplier  ─▶ consumer
+         │           └─ supplier admin ─── structured proxy push consumer  ◀─ supplier
+         └─ …
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Any
+
+from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.service.qos import Qos
+from adapters.cosnotification.stubs import CORBA
+
+
+class ServiceObject:
+    """Mixed into every servant of the service."""
+
+    def __init__(self, orb: Orb) -> None:
+        self.orb = orb
+        self._key = b"notify-" + secrets.token_hex(16).encode()
+        self._alive = True
+        self._life = threading.Lock()
+        self.reference = orb.activate(self, self._key)
+
+    def end(self) -> bool:
+        """True for the one who ends it. From then on clients get OBJECT_NOT_EXIST."""
+        with self._life:
+            alive, self._alive = self._alive, False
+        if alive:
+            self.orb.deactivate(self._key)
+        return alive
+
+    def check_alive(self) -> None:
+        """For calls that were under way when the object ended."""
+        if not self._alive:
+            raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
+
+
+class QosAdmin:
+    """CosNotification::QoSAdmin."""
+
+    qos: Qos
+
+    def get_qos(self) -> Any:
+        return self.qos.to_orb()
+
+    def set_qos(self, properties: Any) -> None:
+        self.qos.change(properties)
+
+
+class Numbers:
+    """Ids that are never used again."""
+
+    def __init__(self, first: int) -> None:
+        self._next = first
+        self._lock = threading.Lock()
+
+    def take(self) -> int:
+        with self._lock:
+            number = self._next
+            self._next += 1
+        return number

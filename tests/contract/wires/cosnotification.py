@@ -1,0 +1,132 @@
+"""The CosNotification wire: the peer is a Notification Service in another process, which can be killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from adapters.base import Outgoing, Payload, Sink, Source
+from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.cosnotification.sink import CosNotificationSink
+from adapters.cosnotification.source import CosNotificationSource
+from tests.contract.wires.base import Wire
+
+IN, OUT = 0, 1  # ChannelIDs
+
+
+class Peer:
+    """The service in its process; a new reference is in the file after every start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ior = folder / "factory.ior"
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "tests.contract.wires.cosnotification_peer", str(self.ior), "2"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._ask() == "ready"
+
+    def queued(self) -> int:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return int(self._ask())
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            with self._process:  # waits, and closes the pipes
+                self._process = None
+
+    def _ask(self) -> str:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+
+class CosNotificationWire(Wire):
+    form = "event"
+
+    def __init__(self, orb: Orb, peer: Peer) -> None:
+        self._orb = orb
+        self._peer = peer
+        self._endpoint = CosNotificationEndpoint(
+            type="cosnotification", factory=str(peer.ior), ping_interval_secs=0.5, call_timeout_ms=5000
+        )
+        self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN))
+        self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT))
+
+    def _channel(self, number: int) -> CosNotificationChannel:
+        return CosNotificationChannel(endpoint="peer", channel=number)
+
+    def make_source(self) -> Source:
+        return CosNotificationSource(self._orb, self._endpoint, self._channel(IN))
+
+    def make_sink(self) -> Sink:
+        return CosNotificationSink(self._orb, self._endpoint, self._channel(OUT))
+
+    def feed(self, payloads: Sequence[Payload]) -> None:
+        """Waits until the channel has handed them over: it keeps nothing over a kill, what the source took it keeps itself."""
+        batch = [Outgoing(payload, f"feed-{n}") for n, payload in enumerate(payloads)]
+        assert self._feeder.send(batch).result(20.0) == ()
+        deadline = time.monotonic() + 20.0
+        while self._peer.queued():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    def drain(self, count: int, timeout_secs: float = 20.0) -> list[Payload]:
+        deadline = time.monotonic() + timeout_secs
+        got: list[Payload] = []
+        while len(got) < count and time.monotonic() < deadline:
+            deliveries = self._drainer.receive(count - len(got), 0.5)
+            self._drainer.acknowledge(deliveries)
+            got += [delivery.payload for delivery in deliveries if delivery.payload is not None]
+        return got
+
+    def stop_peer(self) -> None:
+        self._peer.kill()
+
+    def start_peer(self) -> None:
+        self.disconnect()
+        self._peer.start()
+        self.connect()
+
+    def connect(self) -> None:
+        """And one event through the outgoing channel, so that the ORB's threads for it are there before a test counts threads."""
+        self._feeder.connect()
+        self._drainer.connect()
+        first = self.make_sink()
+        first.connect()
+        first.send([Outgoing(self.payload(0), "first")])
+        first.close()
+        assert len(self.drain(1)) == 1
+
+    def disconnect(self) -> None:
+        self._feeder.close()
+        self._drainer.close()
+
+
+@contextmanager
+def structured_push() -> Iterator[Wire]:
+    orb = Orb()
+    orb.start()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            peer = Peer(Path(folder))
+            peer.start()
+            wire = CosNotificationWire(orb, peer)
+            try:
+                wire.connect()
+                yield wire
+            finally:
+                wire.disconnect()
+                peer.kill()
+    finally:
+        orb.stop()
