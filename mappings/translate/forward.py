@@ -28,6 +28,7 @@ from mappings.translate.body_out import BodyOut, BodyWriter
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.flatten import Flattener, TooMuch, base64_of, encoded, exceeds
 from mappings.translate.leaves import LARGEST_LONG
+from mappings.translate.names import field_name
 from mappings.translate.options import Options
 from mappings.translate.priorities import PRIORITY_MAPS
 from mappings.translate.rules import additions, renames
@@ -189,7 +190,10 @@ class _Once:
     def _header_field(self, field: Property, index: int, opaque: bool) -> se.Field:
         name, type_, value = field
         path = f"variable_header[{index}].value"
+        before = len(self.trace or ())
         if quality.consumes(name, type_, value) and (beside := self._consume(name, value, path)) is not None:
+            if self.trace is not None and not self.options.metadata:
+                self._without_metadata(before, type_ == quality.STANDARD_TYPES[name])
             return se.Field(name, type_, se.HEADER, beside)
         if name in quality.CONSUMED:
             self.counts["OC-VAR-6"] += 1
@@ -249,7 +253,10 @@ class _Once:
             rule = "OC-TYPE-20" if plain.kind == "value" else "OC-TYPE-21"
             return se.Field(name, None, se.CDR, self._as_cdr(type_, value, root, path, rule))
         if self.trace is not None and not self.options.metadata:
-            self._without_metadata(before, field, path)
+            plain_name = name not in quality.CONSUMED and field_name(root, self.profile) == name
+            is_plain = type_.kind in _PLAIN and plain_name and path.startswith("filterable_data")
+            renamed = any(entry.rule == "OC-NAME-3" for entry in self.trace[before:])
+            self._without_metadata(before, is_plain and not renamed)
         return se.Field(name, type_)
 
     def _as_cdr(self, type_: IdlType, value: Any, root: str, path: str, rule: str) -> int:
@@ -276,13 +283,11 @@ class _Once:
             for name, part in se.in_parts(text, self._rest_name, self.profile, self.options.limits.property_bytes):
                 self.out.append(MessageProperty(name, "String", part))
 
-    def _without_metadata(self, before: int, field: Property, path: str) -> None:
-        """Without `$se` only plain data of the seven plain types comes back as it was."""
+    def _without_metadata(self, before: int, lossless: bool) -> None:
+        """Without `$se` only plain data of the seven plain types comes back as it was, and standard header fields."""
         assert self.trace is not None
-        plain = path.startswith("filterable_data") and field.type.kind in _PLAIN
         for index in range(before, len(self.trace)):
-            entry = self.trace[index]
-            self.trace[index] = entry._replace(lossless=plain and entry.rule == "OC-TYPE-1")
+            self.trace[index] = self.trace[index]._replace(lossless=lossless)
 
     # The rest of the message
 

@@ -113,6 +113,22 @@ class MapKeys(Profile):
 MAP_KEYS: Final = MapKeys("map keys", "", ".", "", re.compile("(?!)"))
 
 
+_NUMBERED: Final = re.compile("#[0-9]+")
+
+
+def field_name(name: str, profile: Profile) -> str:
+    """The name that a field has by a property's name alone, where no metadata tells more."""
+    if not name.startswith(profile.prefix):
+        return name
+    try:
+        path = list(profile.decode(name))
+    except MappingError:
+        return name
+    if len(path) > 1 and _NUMBERED.fullmatch(path[-1]):
+        del path[-1]
+    return ".".join(path)
+
+
 class TakenNames:
     """Hands out each name once (OC-NAME-3, OC-NAME-7). Both directions take the same names in the same order, and so agree."""
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from mappings.errors import Expired
 from mappings.idl_types import SHORT, ULONGLONG, IdlType, unalias
-from mappings.known_types import UTC_T
+from mappings.known_types import TIME_T, UTC_T
 from mappings.model import NON_PERSISTENT, PERSISTENT, Property
 
 RELIABILITY: Final = "EventReliability"
@@ -25,6 +25,7 @@ TIMEOUT: Final = "Timeout"
 STOP_TIME: Final = "StopTime"
 START_TIME: Final = "StartTime"
 
+STANDARD_TYPES: Final[dict[str, IdlType]] = {RELIABILITY: SHORT, PRIORITY: SHORT, TIMEOUT: TIME_T}
 CONSUMED: Final = {RELIABILITY: SHORT, PRIORITY: SHORT, TIMEOUT: ULONGLONG}
 TICKS_PER_MS: Final = 10_000  # TimeT counts in 100 ns
 EPOCH_TICKS: Final = 122_192_928_000_000_000  # from 1582-10-15, where UtcT counts from, to 1970-01-01

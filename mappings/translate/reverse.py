@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 from mappings.errors import MappingError
-from mappings.idl_types import SHORT, IdlType, unalias
-from mappings.known_types import TIME_T
+from mappings.idl_types import unalias
 from mappings.model import PERSISTENT, Any_, Headers, Message, Property, StructuredEvent
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
@@ -17,7 +15,7 @@ from mappings.translate.body_in import BodyReader
 from mappings.translate.explanation import Entry, Trace
 from mappings.translate.forward import JMS_TYPE
 from mappings.translate.leaves import leaf_of, text_of
-from mappings.translate.names import PROFILES, Profile, TakenNames
+from mappings.translate.names import PROFILES, Profile, TakenNames, field_name
 from mappings.translate.native import Native, remaining_ms
 from mappings.translate.options import Options
 from mappings.translate.priorities import PRIORITY_MAPS
@@ -25,12 +23,6 @@ from mappings.translate.rebuild import Rebuilder, Removed, decoded, octets_of
 from mappings.translate.type_tags import TypeReader, bad_metadata
 
 CACHED_METADATA: Final = 256
-_NUMBERED: Final = re.compile("#[0-9]+")
-_KNOWN_FIELDS: Final[Mapping[str, IdlType]] = {
-    quality.RELIABILITY: SHORT,
-    quality.PRIORITY: SHORT,
-    quality.TIMEOUT: TIME_T,
-}
 
 
 class Reverse:
@@ -95,7 +87,7 @@ class Reverse:
             if property_.value is None or name in reserved or is_ours(name):
                 continue
             field = field_name(name, profile)
-            if (known := _KNOWN_FIELDS.get(field)) is not None:
+            if (known := quality.STANDARD_TYPES.get(field)) is not None:
                 leaf = leaf_of(unalias(known))
                 assert leaf is not None
                 header.append(Property(field, known, leaf.read(property_.value, name)))
@@ -115,19 +107,6 @@ class Reverse:
 
 
 FIXED: Final = (names.DOMAIN, names.TYPE, names.EVENT)
-
-
-def field_name(name: str, profile: Profile) -> str:
-    """The name that a field has by a property's name alone."""
-    if not name.startswith(profile.prefix):
-        return name
-    try:
-        path = list(profile.decode(name))
-    except MappingError:
-        return name
-    if len(path) > 1 and _NUMBERED.fullmatch(path[-1]):
-        del path[-1]
-    return ".".join(path)
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
