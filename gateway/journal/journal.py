@@ -163,7 +163,9 @@ class Journal(Generic[T]):
 
     def cursor(self, link: str, policy: Policy = "block", *, start: Literal["end", "oldest"] = "end") -> Cursor[T]:
         """The cursor of a link, which gets again what it has not settled. A link that is new here gets what is appended from now
-        on, or everything that is still there. Raises OSError where the cursor's file cannot be made."""
+        on, or everything that is still there. Raises JournalClosed, and OSError where the cursor's file cannot be made."""
+        if self._board.closing:
+            raise JournalClosed
         if link not in self._board.places:
             self._place(link, CursorFile(self._directory, link, self._journal_id, self._disk), start)
         place = self._board.places[link]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from gateway.journal.cursor_file import CursorFile, cursor_damaged
 from gateway.journal.cursor_state import CursorState
@@ -23,10 +24,13 @@ from gateway.journal.scan import Damage
 from gateway.journal.segments import Segment, SegmentFile
 
 
+LOCK_PATIENCE_SECS: Final = 2.0
+
+
 def repair(directory: Path) -> Iterator[JournalError]:
     """What was mended, as it is done. Raises JournalLocked while a gateway uses the journal, and OSError on a full disk: then
     everything is as it was before the segment that could not be written."""
-    lock = JournalLock(directory)
+    lock = JournalLock(directory, LOCK_PATIENCE_SECS)
     try:
         yield from _repair(Inspection(directory))
     finally:

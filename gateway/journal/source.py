@@ -24,7 +24,7 @@ class JournalSource(Source):
         self._policy = policy
         self._cursor: Cursor[Delivery] | None = None
         self._connection = 0
-        with suppress(OSError):  # connect() tries again, and says so
+        with suppress(OSError, JournalClosed):  # connect() tries again, and says so
             journal.cursor(link, policy)  # a new link misses nothing of what is appended between now and connect()
 
     @property
@@ -37,6 +37,8 @@ class JournalSource(Source):
     def connect(self) -> None:
         try:
             self._cursor = self._journal.cursor(self._link, self._policy)
+        except JournalClosed as closed:
+            raise ReconnectError(closed.code, closed.message, hint=closed.hint) from closed
         except OSError as trouble:
             raise ReconnectError(
                 "JNL-HELD",

@@ -176,9 +176,7 @@ def whole_records(sample: Sample, directory: Path) -> dict[int, bool]:
 
 @given(kinds, plans)
 @settings(deadline=None, max_examples=100)
-def test_a_damaged_journal_delivers_what_is_whole_and_nothing_else(
-    kind: Kind, plan: list[tuple[int, Damage]]
-) -> None:
+def test_a_damaged_journal_delivers_what_is_whole_and_nothing_else(kind: Kind, plan: list[tuple[int, Damage]]) -> None:
     sample = made(*kind)
     with tempfile.TemporaryDirectory() as folder:
         hurt(sample, plan, Path(folder))

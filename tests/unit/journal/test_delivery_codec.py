@@ -30,7 +30,12 @@ def test_everything_but_the_token_comes_back() -> None:
     assert (got.payload, got.id, got.received_at) == (None, "id-1", 1795000000.25)
     assert (got.persistent, got.redelivered, got.original, got.token) == (False, True, b"\0\xff" * 10, None)
     assert got.error is not None
-    assert (got.error.code, got.error.message, got.error.path, got.error.hint) == ("STO-X", "not for us", "body", "mend it")
+    assert (got.error.code, got.error.message, got.error.path, got.error.hint) == (
+        "STO-X",
+        "not for us",
+        "body",
+        "mend it",
+    )
 
 
 @pytest.mark.parametrize("original", [None, b"", b"GIOP"])
@@ -40,7 +45,16 @@ def test_no_original_is_not_an_empty_one(original: bytes | None) -> None:
 
 def test_values_that_do_not_fit_their_types_come_back_as_they_were() -> None:
     """The link refuses them later, with the place and the reason; the journal must not."""
-    for value in ("text", None, [1, {"a": [True, None]}], 2**70, UnionValue("x"), Decimal("1.50"), b"\x01", Any_(ANY, 1)):
+    for value in (
+        "text",
+        None,
+        [1, {"a": [True, None]}],
+        2**70,
+        UnionValue("x"),
+        Decimal("1.50"),
+        b"\x01",
+        Any_(ANY, 1),
+    ):
         got = round_trip(Delivery(event(value), "i", 0.0))
         assert got.error is None
         assert got.payload == event(value)
