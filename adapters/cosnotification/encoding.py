@@ -135,7 +135,9 @@ def _elements(descriptor: Any, around: _Around) -> Convert | None:
 def _without_the_largest(values: list[int]) -> list[int]:
     """The library sends another number than this, and no error, for the upper half of unsigned long long in a sequence or array."""
     if values and max(values) >= 2**63:
-        raise DeadLetterError("COR-VALUE", "the ORB library cannot send a sequence of unsigned long long of 2**63 or more")
+        raise DeadLetterError(
+            "COR-VALUE", "the ORB library cannot send a sequence of unsigned long long of 2**63 or more"
+        )
     return values
 
 
