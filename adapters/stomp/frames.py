@@ -150,13 +150,16 @@ class FrameParser:
         self._pieces: list[bytes] = []  # of a frame that is not complete: joined once, not at every arrival
         self._held = 0  # bytes in `_pieces`
         self._wanted = 0  # no frame is complete before so many bytes are there
-        self._until_nul = False  # the frame that is not complete ends with the next NUL
+        self._nothing_without = b""  # no frame is complete, nor wrong, before one of these bytes comes
+        self._at_most = 0  # bytes held, without one of these
 
     def feed(self, data: bytes) -> list[Frame]:
         """The frames that are complete now. Raises FrameError when the stream makes no sense; it never will again."""
         self._pieces.append(data)
         self._held += len(data)
-        if self._held < self._wanted or (self._until_nul and b"\0" not in data and self._held <= self._max_body_bytes):
+        if self._held < self._wanted:
+            return []
+        if self._held <= self._at_most and not any(byte in data for byte in self._nothing_without):
             return []
         buffer = data if len(self._pieces) == 1 else b"".join(self._pieces)
         frames: list[Frame] = []
@@ -171,7 +174,7 @@ class FrameParser:
         position = 0
         size = len(buffer)
         self._wanted = 0
-        self._until_nul = False
+        self._at_most = 0
         while True:
             while position < size and buffer[position] in b"\r\n":
                 position += 1
@@ -179,6 +182,7 @@ class FrameParser:
                 return position
             head_end, body_start = self._head(buffer, position)
             if head_end < 0:
+                self._nothing_without, self._at_most = b"\n\0", self._max_head_bytes
                 return position
             head = buffer[position:head_end]
             if b"\r" in head:
@@ -189,7 +193,7 @@ class FrameParser:
                 if (body_end if body_end >= 0 else size) - body_start > self._max_body_bytes:
                     raise FrameError(f"a body is longer than {self._max_body_bytes} bytes")
                 if body_end < 0:
-                    self._until_nul = True
+                    self._nothing_without, self._at_most = b"\0", self._max_body_bytes
                     return position
             else:
                 body_end = body_start + length

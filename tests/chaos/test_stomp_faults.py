@@ -124,7 +124,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize(("data", "code"), MALFORMED)
 def test_malformed_frames_from_the_broker(proxy: Proxy, data: bytes, code: str) -> None:
-    source, sink = (make(impatient(proxy.address), CHANNEL) for make in (StompSource, StompSink))
+    source, sink = (make(impatient(proxy.address, heartbeat_ms=0), CHANNEL) for make in (StompSource, StompSink))
     with connected(source), connected(sink):
         proxy.inject(data)
         assert code_of(lambda: receive_until_it_fails(source)) == code
