@@ -63,7 +63,7 @@ class Board(Generic[T]):
         self.segments: tuple[Segment, ...] = tuple(segments)  # up to their last synced byte
         self.tail = tail
         self.places: dict[str, Place] = {}
-        self.settled_news = False  # a cursor has changed since the committer looked
+        self.settled_news = True  # a cursor has changed since the committer looked, or this is the start
         self.held: JournalError | None = None
         self.closing = False
 

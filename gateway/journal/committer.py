@@ -294,14 +294,18 @@ class Committer(Generic[T]):
         deadline = time.monotonic() + self._pause_secs
         self._pause_secs = min(self._pause_secs * 2, self._options.hold_longest_secs)
         board = self._board
-        settled = board.settled_by_all()
+        with board.lock:
+            settled = board.settled_by_all()
         while (left := deadline - time.monotonic()) > 0:
             with board.lock:
                 if board.closing:
                     return False
                 due = self._due_secs()
                 board.work.wait(left if due is None else max(0.0, min(left, due)))
-            if self._look_after() or board.settled_by_all() != settled:
+            reclaimed = self._look_after()
+            with board.lock:
+                moved = board.settled_by_all() != settled
+            if reclaimed or moved:
                 break  # there may be room now: worth a try
         return True
 

@@ -7,14 +7,16 @@ the link starts anew are handed out again after `rewind`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from gateway.journal.board import Board, Place
 from gateway.journal.codec import Codec
 from gateway.journal.cursor_state import OUTCOMES, CursorState
 from gateway.journal.disk_reader import DiskReader, Part
-from gateway.journal.errors import JournalClosed, JournalError
+from gateway.journal.errors import JournalClosed, JournalError, missing
+from gateway.journal.segments import Segment, index_of
 
 T = TypeVar("T")
 
@@ -76,8 +78,8 @@ class Cursor(Generic[T]):
             if from_disk:
                 try:
                     part = self._reader.read(segments, start, through, limit)
-                except FileNotFoundError:
-                    continue  # deleted under our hands: given up by policy, or settled
+                except FileNotFoundError as gone:
+                    part = self._vanished(start, through, segments, Path(gone.filename))
                 entries = self._take(start, part)
             if entries:
                 return entries
@@ -157,6 +159,14 @@ class Cursor(Generic[T]):
         ]
         handed_out.update([entry[0] for entry in entries])
         return entries
+
+    def _vanished(self, start: int, through: int, segments: Sequence[Segment], path: Path) -> Part:
+        """A segment is not there any more: we have deleted it, and its records are settled; or somebody else has."""
+        following = index_of(segments, start) + 1
+        last = min(through, segments[following].first - 1) if following < len(segments) else through
+        with self._board.lock:
+            is_ours = all(segment.path != path for segment in self._board.segments)
+        return Part([], last, [] if is_ours else [missing(path, start, last)])
 
     def _take(self, start: int, part: Part) -> list[Entry[T]]:
         for finding in part.findings:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from errno import EIO
 from pathlib import Path
 from typing import Final
 
 BLOCK_BYTES: Final = 4096
+
+_sync_data: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)  # not every system has the cheaper one
 
 
 class Disk:
@@ -27,7 +30,7 @@ class Disk:
         return os.pwrite(descriptor, data, offset)
 
     def sync(self, descriptor: int) -> None:
-        os.fdatasync(descriptor)
+        _sync_data(descriptor)
 
     def truncate(self, descriptor: int, size: int) -> None:
         os.ftruncate(descriptor, size)
@@ -52,6 +55,14 @@ class Disk:
     def close(self, descriptor: int) -> None:
         with suppress(OSError):  # what must be on disk was synced before; a late complaint changes nothing
             os.close(descriptor)
+
+
+def make_directory(disk: Disk, path: Path) -> None:
+    """With its parents, all of them there after a power cut too."""
+    if not path.is_dir():
+        make_directory(disk, path.parent)
+        path.mkdir(exist_ok=True)
+        disk.sync_directory(path.parent)
 
 
 def write_all(disk: Disk, descriptor: int, data: bytes, offset: int) -> None:

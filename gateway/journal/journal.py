@@ -24,7 +24,7 @@ from gateway.journal.cursor import Cursor
 from gateway.journal.cursor_file import CursorFile, cursor_paths, link_of, remove_cursor
 from gateway.journal.cursor_keeper import CursorKeeper
 from gateway.journal.cursor_state import LARGEST_WINDOW, OUTCOMES, CursorState
-from gateway.journal.disk import Disk
+from gateway.journal.disk import Disk, make_directory
 from gateway.journal.disk_reader import DiskReader
 from gateway.journal.envelope import Envelope
 from gateway.journal.errors import JournalClosed, JournalError, JournalHeld, missing
@@ -107,10 +107,11 @@ class Journal(Generic[T]):
 
         Raises JournalLocked, KeyMissing, another JournalError (a newer format, a missing library), and OSError.
         """
-        directory.mkdir(parents=True, exist_ok=True)
+        disk = disk or Disk()
+        make_directory(disk, directory)
         lock = JournalLock(directory, lock_patience_secs)
         try:
-            return cls(directory, codec, options or Options(), observer or SilentObserver(), disk or Disk(), lock)
+            return cls(directory, codec, options or Options(), observer or SilentObserver(), disk, lock)
         except BaseException:
             lock.release()
             raise

@@ -30,6 +30,8 @@ class Recovered:
 
 def recover(directory: Path, disk: Disk) -> Recovered:
     """Raises JournalError where the journal must not be touched (a newer format), and OSError."""
+    for part in directory.glob("*.part"):
+        disk.remove(part)  # a file that was being made, and had no name yet
     listing = list_segments(directory, disk)
     journal_id = read_identity(directory)
     if journal_id is None:

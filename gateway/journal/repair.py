@@ -23,7 +23,6 @@ from gateway.journal.recovery import cut_path
 from gateway.journal.scan import Damage
 from gateway.journal.segments import Segment, SegmentFile
 
-
 LOCK_PATIENCE_SECS: Final = 2.0
 
 

@@ -1,8 +1,8 @@
 """A writing process is killed with -9 at random moments, again and again, on one journal.
 
-After each kill: everything that was called safe and not settled is delivered to each link, whole, once and in order; what a link had
-settled comes again only if it was settled just before; the accounts hold. The seed is printed, and a failing one reproduces the
-choices (not the moment of the kill).
+After each kill: everything that was called safe and not settled is delivered to each link, whole, once and in order; nothing counts
+as settled that was not; the accounts hold. The seed is printed, and a failing one reproduces the choices (not the moment of the
+kill).
 """
 
 from __future__ import annotations
@@ -67,6 +67,9 @@ def test_kill_9_loses_nothing_that_was_called_safe(tmp_path: Path) -> None:
                 settled[line[1]].add(int(line[2]))
         check(tmp_path, safe, settled)
     assert safe > 100, "it has hardly written anything"
+    for view in Inspection(tmp_path).cursors:
+        assert view.state is not None
+        assert view.state.position > 0, "it has hardly settled anything"
 
 
 def check(directory: Path, safe: int, settled: dict[str, set[int]]) -> None:

@@ -12,7 +12,16 @@ import pytest
 
 from gateway.journal.errors import JournalError
 from gateway.journal.format import HEAD_BYTES, HEADER_BYTES, MAGIC
-from tests.unit.journal.rig import Recorder, append_safely, open_raw, payload, read_all, segment_files, settle_all
+from tests.unit.journal.rig import (
+    Recorder,
+    append_safely,
+    open_raw,
+    payload,
+    read_all,
+    segment_files,
+    settle_all,
+    wait_for,
+)
 
 RECORD_BYTES = HEAD_BYTES + 100
 
@@ -238,3 +247,29 @@ def test_a_later_format_of_one_segment_is_refused_too(tmp_path: Path) -> None:
     with pytest.raises(JournalError) as refused:
         open_raw(tmp_path)
     assert refused.value.code == "JNL-VERSION"
+
+
+def test_a_segment_that_somebody_removes_from_a_running_journal_is_a_loss_that_is_counted(tmp_path: Path) -> None:
+    paths = fill(tmp_path, 60)
+    recorder = Recorder()
+    journal = open_raw(tmp_path, recorder)
+    cursor = journal.cursor("a")
+    paths[1].unlink()
+    first, following = int(paths[1].stem), int(paths[2].stem)
+    assert [sequence for sequence, _ in read_all(cursor)] == [n for n in range(1, 61) if not first <= n < following]
+    assert cursor.state().settled[-1] == following - first
+    assert recorder.codes == ["JNL-MISSING"]
+    journal.close()
+
+
+def test_what_was_settled_before_a_crash_is_deleted_after_it(tmp_path: Path) -> None:
+    fill(tmp_path, 60)
+    journal = open_raw(tmp_path, keep_secs=1e9)
+    settle_all(journal.cursor("a"))
+    journal.close()
+    (tmp_path / "00000000000000000099.part").write_bytes(b"left behind")
+    assert len(segment_files(tmp_path)) > 2
+    journal = open_raw(tmp_path)
+    wait_for(lambda: len(segment_files(tmp_path)) == 1)
+    journal.close()
+    assert not list(tmp_path.glob("*.part"))
