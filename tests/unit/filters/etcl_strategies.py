@@ -7,6 +7,7 @@ find something.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import strategies as st
@@ -21,26 +22,38 @@ from mappings.idl_types import (
     SHORT,
     STRING,
     ULONGLONG,
+    Alias,
     Array,
     Enum,
     Fixed,
     IdlType,
     Sequence,
 )
-from mappings.known_types import PROPERTY_SEQ, UTC_T
+from mappings.known_types import OCTET_SEQ, PROPERTY_SEQ, UTC_T
 from mappings.model import Any_, Event, Property, StructuredEvent, UntypedEvent
 from tests.properties.strategies import idl_types, values
 from tests.unit.filters.etcl_interpreter import Node, NoResult, evaluate, node_of, resolve, take
 
 COLOUR = Enum("IDL:Colour:1.0", "Colour", ("RED", "GREEN"))
+TYPEDEF = Alias("IDL:Severity:1.0", "Severity", Alias("IDL:in:1.0", "in", COLOUR))
 names = st.sampled_from(["a", "b", "c", "type_name", "curtime", "header", "filterable_data", "in", "Severity"])
+field_names = st.sampled_from(["a", "a", "b", "in", "Severity", "header", "type_name"])  # few: they shall repeat
 words = st.sampled_from(["", "a", "b", "ab", "RED", "x'y", "\\", "Severity"])
 some_types: st.SearchStrategy[IdlType] = (
     st.sampled_from(
         [BOOLEAN, SHORT, LONG, ULONGLONG, DOUBLE, OCTET, CHAR, STRING, ANY, COLOUR, PROPERTY_SEQ, UTC_T, Fixed(4, 2)]
     )
     | st.sampled_from(
-        [Sequence(LONG), Sequence(STRING), Sequence(ANY), Sequence(COLOUR), Array(CHAR, 2), Sequence(BOOLEAN)]
+        [
+            Sequence(LONG),
+            Sequence(STRING),
+            Sequence(ANY),
+            Sequence(COLOUR),
+            Array(CHAR, 2),
+            Sequence(BOOLEAN),
+            TYPEDEF,
+            OCTET_SEQ,
+        ]
     )
     | idl_types
 )
@@ -58,7 +71,7 @@ def _some_values(type_: IdlType) -> st.SearchStrategy[Any]:
 
 
 some_anys = some_types.flatmap(lambda type_: st.builds(Any_, st.just(type_), _some_values(type_)))
-some_fields = st.builds(lambda name, any_: Property(name, any_.type, any_.value), names, some_anys)
+some_fields = st.builds(lambda name, any_: Property(name, any_.type, any_.value), field_names, some_anys)
 some_structured = st.builds(
     StructuredEvent,
     words,
@@ -106,6 +119,7 @@ class _Drawing:
     def __init__(self, draw: st.DrawFn, event: Event) -> None:
         self.draw = draw
         self.event = event
+        self.reachable = _reachable(event)
 
     def choose(self, *choices: Callable[[], Any]) -> Any:
         return self.draw(st.sampled_from(choices))()
@@ -114,11 +128,11 @@ class _Drawing:
         simple = (
             lambda: ("literal", self.draw(st.booleans())),
             lambda: ("exist", self.component()),
-            lambda: ("default", self.component()),
-            self.component,
-            lambda: ("compare", self.draw(st.sampled_from(["==", "!="])), self.component(), self.label()),
+            lambda: ("default", self.component("union")),
+            lambda: self.component("boolean"),
+            lambda: ("compare", self.draw(st.sampled_from(["==", "!="])), self.component("label"), self.label()),
             lambda: ("substring", self.text(), self.text()),
-            lambda: ("in", self.element(), self.component()),
+            self.membership,
             lambda: self.comparison(0),
         )
         if size <= 0:
@@ -137,15 +151,35 @@ class _Drawing:
         left, right = self.choose(
             lambda: (self.number(size), self.number(size)),
             lambda: (self.component(), self.element()),
-            lambda: (self.text(), self.component()),
+            lambda: (self.text(), self.text()),
             lambda: (self.component(), self.component()),
-            lambda: (self.component(), self.number(size)),
+            lambda: (self.component("number", "char", "boolean"), self.number(size)),
+            lambda: (self.component("char"), self.text()),
+            lambda: (self.component("label"), self.component("label")),
         )
         return "compare", symbol, left, right
 
+    def membership(self) -> Any:
+        """Half of the time with an element that is there."""
+        sequence = self.component("sequence")
+        elements = []
+        with suppress(NoResult):
+            node = resolve(sequence, self.event)
+            elements = (
+                [each for each in node.value if each.kind in ("number", "boolean", "string")]
+                if node.kind == "sequence"
+                else []
+            )
+        literals = [("literal", each.value) for each in elements if each.kind != "number" or abs(each.value) < 2**64]
+        if literals and self.draw(st.booleans()):
+            return "in", self.draw(st.sampled_from(literals)), sequence
+        return "in", self.element(), sequence
+
     def number(self, size: int) -> Any:
         if size <= 0:
-            return self.choose(self.number_literal, self.component, self.letter, self.boolean)
+            return self.choose(
+                self.number_literal, lambda: self.component("number", "boolean", "char"), self.letter, self.boolean
+            )
         operators = self.draw(st.sampled_from(["+-", "*/%"]))
         rest = [
             (self.draw(st.sampled_from(operators)), self.number(size - 1)) for _ in range(self.draw(st.integers(1, 3)))
@@ -163,15 +197,22 @@ class _Drawing:
         return "literal", self.draw(st.booleans())
 
     def text(self) -> Any:
-        return self.choose(lambda: ("literal", self.draw(words)), self.component)
+        return self.choose(lambda: ("literal", self.draw(words)), lambda: self.component("string", "char"))
 
     def label(self) -> Any:
         return "label", self.draw(st.sampled_from(["RED", "GREEN", "a", "Bc"]))
 
     def element(self) -> Any:
-        return self.choose(self.number_literal, self.text, self.boolean, self.component)
+        return self.choose(self.number_literal, self.text, self.boolean, self.label_or_component, self.component)
 
-    def component(self) -> Any:
+    def label_or_component(self) -> Any:
+        return self.component("label")
+
+    def component(self, *kinds: str) -> Any:
+        """Four times out of five one that leads to a value of such a kind, if there is any."""
+        fitting = [component for component, kind in self.reachable if not kinds or kind in kinds]
+        if fitting and self.draw(st.integers(0, 4)):
+            return self.draw(st.sampled_from(fitting))
         name = self.draw(st.none() | names)
         steps: list[Any] = []
         for _ in range(self.draw(st.integers(0, 4))):
@@ -181,10 +222,9 @@ class _Drawing:
         return "component", name, steps, last
 
     def _here(self, name: str | None, steps: list[Any]) -> Node | None:
-        try:
+        with suppress(NoResult):
             return resolve(("component", name, steps, None), self.event)
-        except NoResult:
-            return None
+        return None
 
     def _a_step(self, here: Node | None, last_wins: bool) -> Any:
         fitting = _fitting_steps(here)
@@ -200,6 +240,31 @@ class _Drawing:
             | st.tuples(st.just("pair"), names)
             | st.tuples(st.just("arm"), st.none() | st.integers(-2, 3) | st.booleans() | words)
         )
+
+
+def _reachable(event: Event, limit: int = 80) -> list[tuple[Any, str]]:
+    """Components of the event's own values, nearest first, with the kinds of what they lead to."""
+    roots: list[str | None] = [None, "type_name"]
+    if isinstance(event, StructuredEvent):
+        roots += [field.name for field in (*event.variable_header, *event.filterable_data)]
+    ahead: list[Any] = [("component", root, [], None) for root in roots]
+    found: list[tuple[Any, str]] = []
+    while ahead and len(found) < limit:
+        component = ahead.pop(0)
+        with suppress(NoResult):
+            node = resolve(component, event)
+            found.append((component, node.kind))
+            _, name, steps, ended = component
+            if ended is not None:
+                continue
+            ahead += [("component", name, [*steps, step], None) for step in _fitting_steps(node)]
+            ahead += [("component", name, steps, last) for last in _fitting_lasts(node)]
+    return found
+
+
+def _fitting_lasts(node: Node) -> list[str]:
+    lasts = {"sequence": ["_length"], "union": ["_d"]}.get(node.kind, [])
+    return lasts + (["_type_id", "_repos_id"] if node.name else [])
 
 
 def _fitting_steps(node: Node | None) -> list[Any]:
@@ -223,11 +288,10 @@ def _fitting_steps(node: Node | None) -> list[Any]:
 
 
 def _resolves(node: Node, step: Any) -> bool:
-    try:
+    with suppress(NoResult):
         take(node, step)
-    except NoResult:
-        return False
-    return True
+        return True
+    return False
 
 
 # Text ---------------------------------------------------------------------------------------------------------------------
