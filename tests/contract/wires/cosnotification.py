@@ -32,6 +32,10 @@ class Peer:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._ask() == "ready"
 
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
     def queued(self) -> int:
         assert self._process is not None
         assert self._process.stdin is not None
