@@ -51,6 +51,8 @@ class Forward:
         self.renames = tuple(renames(options.rules))
         self.added = tuple(additions(options.rules))
         self.bodies = BodyWriter(options)
+        self.ordinals = tuple(str(ordinal) for ordinal in range(1, options.limits.properties + 1))  # for the plans
+        self.indexes = tuple(f"[{index}]" for index in range(options.limits.properties))
         self._counts = counts
 
     def __call__(

@@ -60,7 +60,6 @@ class _Writer:
         self._profile = forward.profile
         self._event = event
         self._explain = explain
-        limit = self._options.limits.properties
         self.source = PlanSource(
             new=tuple.__new__,
             Property=MessageProperty,
@@ -79,8 +78,8 @@ class _Writer:
             walk=self._walker(),
             counts=counts,
             profile=self._profile,
-            ordinals=tuple(str(ordinal) for ordinal in range(1, limit + 1)),
-            indexes=tuple(f"[{index}]" for index in range(limit)),
+            ordinals=forward.ordinals,
+            indexes=forward.indexes,
         )
         fields = [field.name for field in (*event.variable_header, *event.filterable_data)]
         self.possible = roots_are_apart(fields, self._profile, forward.reserved)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-PLANS: Final = 512
-PER_KEY: Final = 8
+PLANS: Final = 256
+PER_KEY: Final = 16
 RECENT: Final = 64
 
 P = TypeVar("P", bound=Callable[..., object])

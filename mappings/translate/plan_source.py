@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-MAX_SOURCE: Final = 300_000
+MAX_SOURCE: Final = 150_000  # characters
 
 
 class PlanSource:

@@ -31,7 +31,7 @@ ReversePlan: TypeAlias = Callable[[Message, "dict[str, Any]", se.Dynamic, int], 
 
 _SIGNATURE: Final = "message, values, dynamic, now_ms"
 _DEPTH: Final = 16  # the sender's limit is not known; what is deeper is walked
-_ORDINALS: Final = 1000
+_ORDINALS: Final = tuple(str(ordinal) for ordinal in range(1, 1001))
 _AS_IT_IS: Final = {"boolean": "bool", "double": "float"}
 _PLANNED: Final = frozenset({se.SENT, se.HEADER, se.LOST})
 
@@ -131,7 +131,7 @@ class _Writer:
             rebuild=self._rebuilder(),
             read_body=reverse.bodies.read,
             read_length=leaf_of(LONG).read,  # type: ignore[union-attr]
-            ordinals=tuple(str(ordinal) for ordinal in range(1, _ORDINALS + 1)),
+            ordinals=_ORDINALS,
         )
         self._known = 0  # properties that are always there
         self._walks = False
@@ -286,7 +286,7 @@ class _Writer:
             line(f"if {length} < 0: return None")
             if plain.bound:
                 line(f"if {length} > {plain.bound}: return None")
-        line(f"if {length} > {_ORDINALS} or {length} > len(values) and {length} > {self._limit}: return None")
+        line(f"if {length} > {len(_ORDINALS)} or {length} > len(values) and {length} > {self._limit}: return None")
         out, ordinal, prefix = (self.source.variable() for _ in range(3))
         line(f"{out} = []")
         with self.source.block(f"for {ordinal} in ordinals[:{length}]:"):

@@ -93,10 +93,13 @@ Change: TypeAlias = Callable[[Message, Trace], Message]
 
 def compile_rules(rules: Sequence[Rule]) -> Change | None:
     """One function that applies all of them; None where there is nothing to do. Raises FilterError for a selector."""
-    changes = [change for rule in rules if (change := _compile(rule)) is not None]
     routes = [rule for rule in rules if isinstance(rule, Route)]
+    # Selectors see the message as it is sent, and whoever wants to see the destination, the one that it is sent to.
+    last = [rule for rule in rules if isinstance(rule, CopyHeader) and rule.header == "JMSDestination"]
+    changes = [change for rule in rules if rule not in last and (change := _compile(rule)) is not None]
     if routes:
         changes.append(_router(routes))
+    changes += [_copier(rule.header, rule.to) for rule in last]
     if not changes:
         return None
 

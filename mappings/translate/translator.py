@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 
+from mappings.errors import MappingError
 from mappings.model import Message, StructuredEvent
 from mappings.translate.explanation import Entry, Explained, Trace
 from mappings.translate.forward import Forward
@@ -42,7 +43,10 @@ class Translator:
     def reverse(self, message: Message, *, now_ms: int) -> StructuredEvent:
         """Raises MappingError and Expired. Rules of the link have no part in it: `$se` tells what they did."""
         values = {name: value for name, _, value in message.properties if value is not None}
-        event = self._reverse_plans.event(message, values, now_ms)
+        try:
+            event = self._reverse_plans.event(message, values, now_ms)
+        except RecursionError:
+            event = None
         return self._reverse(message, now_ms) if event is None else event
 
     def explain(self, event: StructuredEvent, *, now_ms: int, elapsed_ms: int = 0, gid: str | None = None) -> Explained:
@@ -71,10 +75,11 @@ class Translator:
         gid: str | None,
         trace: Trace,
     ) -> Message:
-        key = (event.type_name, len(event.variable_header), len(event.filterable_data))
-        plans = cache.get(key)
-        if plans is not None:
-            for index, plan in enumerate(plans):
+        data = event.filterable_data
+        # Events of one shape have one key: what is no part of the shape, such as the type's name, may not be in it.
+        key = (len(event.variable_header), len(data), data[0][0], data[-1][0]) if data else len(event.variable_header)
+        try:
+            for index, plan in enumerate(cache.get(key, ())):
                 message = plan(event, now_ms, elapsed_ms, gid, trace)
                 if message:
                     if index:
@@ -84,11 +89,13 @@ class Translator:
                     if trace is not None:
                         trace.clear()
                     return self._forward(event, now_ms, elapsed_ms, gid, trace)
-        message = self._forward(event, now_ms, elapsed_ms, gid, trace)
-        if cache.is_worth_a_plan(key, lambda: _shape(event)):
-            new = forward_plan(self._forward, event, self.counts, explain=trace is not None)
-            if new is not None:
-                cache.add(key, new)
+            message = self._forward(event, now_ms, elapsed_ms, gid, trace)
+            if cache.is_worth_a_plan(key, lambda: _shape(event)):
+                new = forward_plan(self._forward, event, self.counts, explain=trace is not None)
+                if new is not None:
+                    cache.add(key, new)
+        except RecursionError:
+            raise MappingError("MAP-DEPTH", "nested too deep to be translated") from None
         return message
 
 

@@ -198,7 +198,7 @@ def test_messages_whose_metadata_is_always_another_are_read_without_filling_the_
         text = metadata(fields=[[f"x{n}", "l"]])
         back = translator.reverse(changed(plain, **{"$se": text, f"$x{n}": n, "$x": None}), now_ms=NOW_MS)
         assert back == event([(f"x{n}", LONG, n)])
-    assert len(translator._reverse_plans._plans) <= 512
+    assert len(translator._reverse_plans._plans) <= 256
     assert len(translator._reverse._read) <= 256
 
 

@@ -126,12 +126,20 @@ def test_traffic_whose_shapes_never_repeat_makes_no_plans_once_there_are_enough(
 def test_a_shape_that_comes_again_gets_a_plan_though_there_are_enough(walks: Counter[str]) -> None:
     translator = Translator()
     for n in range(PER_KEY + 1):
-        translator.forward(event([(f"f{n}", LONG, n)]), now_ms=NOW_MS)
-    late = event([("late", LONG, 1)])
+        translator.forward(event([("a", LONG, 1), (f"f{n}", LONG, n), ("z", LONG, 2)]), now_ms=NOW_MS)
+    late = event([("a", LONG, 1), ("late", LONG, 1), ("z", LONG, 2)])
     for _ in range(4):
         translator.forward(late, now_ms=NOW_MS)
     assert walks["Forward"] == PER_KEY + 1 + 2, "walked twice, then by its plan"
     assert len(translator._plans) == PER_KEY
+
+
+def test_what_is_no_part_of_the_shape_needs_no_plan_of_its_own(walks: Counter[str]) -> None:
+    translator = Translator()
+    for n in range(1000):
+        translator.forward(StructuredEvent(f"d{n}", f"type {n}", f"e{n}", (), ALARM.filterable_data), now_ms=n)
+    assert walks == {"Forward": 1}
+    assert len(translator._plans) == 1
 
 
 def test_the_cache_is_bounded_and_keeps_what_serves() -> None:

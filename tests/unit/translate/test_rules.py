@@ -106,6 +106,13 @@ def test_routes_see_the_message_as_it_is_sent() -> None:
     assert message.headers.JMSDestination == "queue://x"
 
 
+def test_a_copied_destination_is_the_one_that_the_route_chose() -> None:
+    message, said, back = by(CopyHeader("JMSDestination", "to"), Route("queue://x", "$Severity = 3"))
+    assert named(message)["to"] == ("String", "queue://x")
+    assert [entry.rule for entry in said] == ["LINK-ROUTE", "LINK-COPY-HEADER"]
+    assert back == ALARM
+
+
 def test_a_selector_that_does_not_parse_is_found_at_once() -> None:
     with pytest.raises(FilterError):
         Translator(Options(rules=(Route("queue://x", "a = "),)))
