@@ -167,7 +167,7 @@ class _Builder:
 
     def sign(self, children: list[Any]) -> Literal | Sign:
         sign, operand = children
-        if isinstance(operand, Literal) and operand.value.__class__ in (int, float):
+        if isinstance(operand, Literal) and operand.value.__class__ in (int, float) and operand.value >= 0:
             value = -operand.value if sign == "-" else operand.value
             return Literal(sign.start_pos, operand.depth, value)
         return Sign(sign.start_pos, depth_of(sign.start_pos, operand), str(sign), operand)
