@@ -98,7 +98,7 @@ def _options(settings: OrbSettings) -> list[str]:
         "nativeCharCodeSet": settings.code_set,
         "giopMaxMsgSize": str(settings.max_message_bytes),
         "clientCallTimeOutPeriod": str(settings.call_timeout_ms),
-        "clientConnectTimeOutPeriod": str(settings.call_timeout_ms),
+        "clientConnectTimeOutPeriod": "0",  # any other value would replace the call's own time-out when it has to connect
         "maxGIOPConnectionPerServer": str(CONNECTIONS_PER_PEER),
         "maxServerThreadPerConnection": str(SERVER_THREADS),
         "maxServerThreadPoolSize": str(SERVER_THREADS),
