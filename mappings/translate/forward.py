@@ -60,23 +60,26 @@ class Forward:
     ) -> Message:
         """Raises MappingError, Expired."""
         try:
-            return _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts).message(opaque=False)
-        except _MetadataTooLong:
-            # Types are what makes `$se` long: sent as CDR, a field brings its own.
-            if trace is not None:
-                trace.clear()
             try:
-                once = _Once(self, event, now_ms, elapsed_ms, gid, trace, self._counts)
-                return once.message(opaque=True)
+                once = _Once(self, event, now_ms, elapsed_ms, gid, trace)
+                message = once.message(opaque=False)
             except _MetadataTooLong:
-                raise MappingError(
-                    "MAP-SIZE",
-                    "the types of this event take more room than $se has",
-                    path="remainder_of_body",
-                    hint="switch mapping.metadata off for this link, or use fewer fields",
-                ) from None
+                # Types are what makes `$se` long: sent as CDR, a field brings its own.
+                if trace is not None:
+                    trace.clear()
+                once = _Once(self, event, now_ms, elapsed_ms, gid, trace)
+                message = once.message(opaque=True)
+        except _MetadataTooLong:
+            raise MappingError(
+                "MAP-SIZE",
+                "the types of this event take more room than $se has",
+                path="properties.$se",
+                hint="switch mapping.metadata off for this link, or use fewer fields",
+            ) from None
         except RecursionError:
             raise MappingError("MAP-DEPTH", "nested too deep to be translated") from None
+        self._counts.update(once.given_up)
+        return message
 
     def metadata(
         self, header: tuple[se.Field, ...], data: tuple[se.Field, ...], body: se.BodyForm, cut: tuple[str, ...]
@@ -115,7 +118,6 @@ class _Once:
         elapsed_ms: int,
         gid: str | None,
         trace: Trace,
-        counts: Counter[str],
     ) -> None:
         self.forward = forward
         self.options = forward.options
@@ -125,7 +127,7 @@ class _Once:
         self.elapsed_ms = elapsed_ms
         self.gid = gid
         self.trace = trace
-        self.counts = counts
+        self.given_up: list[str] = []  # rules
         self.out: list[MessageProperty] = []
         self.inner_types: dict[str, IdlType | None] = {}
         self.keys = names.TakenNames(self.profile)
@@ -135,9 +137,11 @@ class _Once:
         self.mode: str | None = None
         self.priority: int | None = None
         self.timeout: int | None = None
+        self.stop: int | None = None
 
     def message(self, opaque: bool) -> Message:
         event, options = self.event, self.options
+        ttl = self._time_to_live()
         self._fixed(names.DOMAIN, event.domain_name, "domain_name", "SE-FIX-1")
         self._fixed(names.TYPE, event.type_name, "type_name", "SE-FIX-2")
         self._fixed(names.EVENT, event.event_name, "event_name", "SE-FIX-3")
@@ -156,7 +160,8 @@ class _Once:
             self._field(field, f"filterable_data[{index}].value", opaque)
             for index, field in enumerate(event.filterable_data)
         ]
-        ttl = self._time_to_live()
+        if self.stop is not None:
+            self._explain("variable_header.StopTime", "OC-VAR-3", "headers.JMSTimeToLive", "long", True)
         self._send_rest()
         body = self.forward.bodies.write(event.remainder_of_body, self.inner_types, self.keys, self.trace, opaque)
         self._marks(body)
@@ -183,7 +188,7 @@ class _Once:
             text = _cut(text, limit)
             rule, whole = "OC-EVT-1", False
             self.cut.append(field)
-            self.counts["OC-EVT-1"] += 1
+            self.given_up.append("OC-EVT-1")
         self.out.append(MessageProperty(name, "String", text))
         self._explain(path, rule, name, "String", whole)
 
@@ -198,7 +203,7 @@ class _Once:
                 self._without_metadata(before, type_ == quality.STANDARD_TYPES[name])
             return se.Field(name, type_, se.HEADER, beside)
         if name in quality.CONSUMED:
-            self.counts["OC-VAR-6"] += 1
+            self.given_up.append("OC-VAR-6")
         if name == quality.START_TIME and self.options.scheduled_delay and quality.is_time(type_):
             self._schedule(value["time"], path)
         return self._field(field, path, opaque)
@@ -238,7 +243,7 @@ class _Once:
         name, type_, value = field
         plain = unalias(type_)
         if plain.kind == "longdouble":
-            self.counts["OC-TYPE-6"] += 1
+            self.given_up.append("OC-TYPE-6")
             self._explain(path, "OC-TYPE-6", "", "", False)
             return se.Field(name, type_, se.LOST)
         root = self.profile.root(name)
@@ -264,11 +269,7 @@ class _Once:
     def _as_cdr(self, type_: IdlType, value: Any, root: str, path: str, rule: str) -> int:
         """How many properties it took."""
         text = base64_of(encoded(type_, value))
-        try:
-            parts = se.in_parts(text, root, self.profile, self.options.limits.property_bytes)
-        except MappingError as error:
-            error.path = path
-            raise
+        parts = _in_parts(text, root, self.profile, self.options.limits.property_bytes, path)
         for name, part in parts:
             taken = self.taken.take(name)
             self.out.append(MessageProperty(taken, "String", part))
@@ -282,7 +283,8 @@ class _Once:
     def _send_rest(self) -> None:
         if self.rest:
             text = base64_of(encoded(PROPERTY_SEQ, self.rest))
-            for name, part in se.in_parts(text, self._rest_name, self.profile, self.options.limits.property_bytes):
+            limit = self.options.limits.property_bytes
+            for name, part in _in_parts(text, self._rest_name, self.profile, limit, "filterable_data"):
                 self.out.append(MessageProperty(name, "String", part))
 
     def _without_metadata(self, before: int, lossless: bool) -> None:
@@ -294,11 +296,11 @@ class _Once:
     # The rest of the message
 
     def _time_to_live(self) -> int:
-        stop = quality.time_field(self.event.variable_header, quality.STOP_TIME)
-        ttl = quality.time_to_live(self.timeout or 0, stop, self.now_ms, self.elapsed_ms)
-        if stop is not None and self.trace is not None:
-            self._explain("variable_header.StopTime", "OC-VAR-3", "headers.JMSTimeToLive", "long", True)
-        return ttl
+        """First of all: an event that is expired is not an error, whatever else is wrong with it."""
+        header = self.event.variable_header
+        timeout = next((f[2] for f in header if f[0] == quality.TIMEOUT and quality.consumes(*f)), 0)
+        self.stop = quality.time_field(header, quality.STOP_TIME)
+        return quality.time_to_live(timeout, self.stop, self.now_ms, self.elapsed_ms)
 
     def _marks(self, body: BodyOut) -> None:
         root = self.profile.root
@@ -322,12 +324,20 @@ class _Once:
         if len(text) > se.MAX_TEXT and any(field.how == se.SENT and _is_large(field.type) for field in fields):
             raise _MetadataTooLong
         name = self.profile.root(names.METADATA)
-        for part_name, part in se.in_parts(text, name, self.profile, se.PART_BYTES):
+        for part_name, part in _in_parts(text, name, self.profile, se.PART_BYTES, "properties.$se"):
             self.out.append(MessageProperty(part_name, "String", part))
 
     def _explain(self, path: str, rule: str, to: str, type_: str, lossless: bool) -> None:
         if self.trace is not None:
             self.trace.append(Entry(path, rule, to, type_, lossless))
+
+
+def _in_parts(text: str, name: str, profile: names.Profile, size: int, path: str) -> list[tuple[str, str]]:
+    try:
+        return se.in_parts(text, name, profile, size)
+    except MappingError as error:
+        error.path = path
+        raise
 
 
 def _is_large(type_: IdlType | None) -> bool:

@@ -15,18 +15,20 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from mappings.idl_types import Alias, Array, Exception_, IdlType, Sequence, Struct, unalias
+from mappings.idl_types import IdlType, unalias
 from mappings.model import EMPTY_BODY, Any_, Body, Headers, Message, MessageProperty, Property, StructuredEvent
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
 from mappings.translate.body_out import REMAINDER
 from mappings.translate.explanation import Entry, Trace
-from mappings.translate.flatten import LENGTH, Flattener, TooMuch, is_octets
+from mappings.translate.flatten import Flattener, TooMuch
 from mappings.translate.forward import DEFAULT_PRIORITY, JMS_TYPE, Forward, timeout_entry, timeout_property
-from mappings.translate.leaves import LARGEST_LONG, TEXTS, Leaf, leaf_of
+from mappings.translate.leaves import TEXTS
 from mappings.translate.names import TakenNames
 from mappings.translate.plan_source import PlanSource, Text
+from mappings.translate.property_source import PropertySource
 from mappings.translate.shapes import MAX_FIELDS, is_straight, roots_are_apart
+from mappings.translate.shared_text import SharedText
 from mappings.translate.type_tags import TooLargeType
 
 NOT_MINE: Final = None
@@ -51,16 +53,13 @@ def forward_plan(
     return writer.source.function(_SIGNATURE)
 
 
-class _Writer:
+class _Writer(PropertySource):
     """Writes the source of one plan, in the order of `forward.py`."""
 
     def __init__(self, forward: Forward, event: StructuredEvent, counts: Counter[str], explain: bool) -> None:
         self._forward = forward
-        self._options = forward.options
-        self._profile = forward.profile
         self._event = event
-        self._explain = explain
-        self.source = PlanSource(
+        source = PlanSource(
             new=tuple.__new__,
             Property=MessageProperty,
             Entry=Entry,
@@ -75,19 +74,17 @@ class _Writer:
             timeout_entry=timeout_entry,
             timeout_property=timeout_property,
             write_body=forward.bodies.write,
-            walk=self._walker(),
+            walk=_walker(forward),
             counts=counts,
-            profile=self._profile,
+            profile=forward.profile,
             ordinals=forward.ordinals,
             indexes=forward.indexes,
         )
+        super().__init__(source, forward.profile, forward.options, explain=explain)
         fields = [field.name for field in (*event.variable_header, *event.filterable_data)]
         self.possible = roots_are_apart(fields, self._profile, forward.reserved)
         self._header: list[se.Field] = []
         self._data: list[se.Field] = []
-        self._properties: list[str] = []  # expressions, not yet written into the source
-        self._entries: list[str] = []
-        self._sizes: list[str] = []
         self._counted: list[str] = []  # rules that give something up
         self._walks = False
         self._beside = ""  # the variable that says whether `$Priority` is sent, and `$se` says so
@@ -126,6 +123,7 @@ class _Writer:
             line("inner_types = {}")
             line("keys = TakenNames(profile)")
             self._walks = True
+        self._time_to_live()
         self._fixed()
         for at, field in enumerate(self._event.variable_header):
             self._header.append(self._header_field(field, f"h{at}", f"variable_header[{at}].value"))
@@ -134,7 +132,10 @@ class _Writer:
         self._flush()
         line(f"if size > {self._options.limits.property_bytes // 4}: return False")
         line(f"if len(out) > {3 + self._options.limits.properties}: return False")
-        self._time_to_live()
+        if self._stop:
+            place = Text("", f"variable_header.{quality.STOP_TIME}")
+            self._entry(place, "OC-VAR-3", Text("", "headers.JMSTimeToLive"), "long")
+            self._flush()
         self._body()
         self._tail()
 
@@ -154,6 +155,19 @@ class _Writer:
             self.source.line(f"{attribute} = event.{attribute}")
             self._text(Text("", self._profile.root(name)), attribute, Text("", attribute), rule)
 
+    def _time_to_live(self) -> None:
+        """First of all: an event that is expired costs nothing more."""
+        for at, (name, type_, value) in enumerate(self._event.variable_header):
+            if name == quality.TIMEOUT and quality.consumes(name, type_, value):
+                self._timeout = f"h{at}"
+            elif name == quality.STOP_TIME and quality.is_time(type_):
+                self._stop = f"h{at}['time']"
+        if self._timeout or self._stop:
+            arguments = f"{self._timeout or 0}, {self._stop or None}, now_ms, elapsed_ms"
+            self.source.line(f"ttl = time_to_live({arguments})")
+        else:
+            self.source.line("ttl = 0")
+
     # Fields
 
     def _header_field(self, field: Property, variable: str, path: str) -> se.Field:
@@ -163,8 +177,8 @@ class _Writer:
                 self._counted.append("OC-VAR-6")
                 if unalias(type_) == quality.CONSUMED[name]:  # a value that is none today may be one tomorrow
                     self.source.line(f"if {variable} in (0, 1): return False")
-            if quality.is_time(type_):
-                self._time(name, variable, path)
+            if name == quality.START_TIME and quality.is_time(type_) and self._options.scheduled_delay:
+                self._delay(variable, path)
             return self._field(field, variable, path)
         root = self._profile.root(name)
         metadata = self._options.metadata
@@ -175,7 +189,6 @@ class _Writer:
             entries = tuple(Entry(path, "SE-VAR-1", "headers.JMSDeliveryMode", mode, True) for mode in modes)
             self._entries.append(f"{self.source.constant(entries)}[{variable}]")
         elif name == quality.TIMEOUT:
-            self._timeout = variable
             self._entries.append(f"timeout_entry({path!r}, {variable}, elapsed_ms, {metadata})")
             if not metadata:
                 self._properties.append(f"timeout_property({root!r}, {variable})")
@@ -201,16 +214,12 @@ class _Writer:
                 self._property(Text("", root), "short", variable, Text("", path), "OC-VAR-1")
                 self._flush()
 
-    def _time(self, name: str, variable: str, path: str) -> None:
-        if name == quality.STOP_TIME:
-            self._stop = f"{variable}['time']"
-        elif name == quality.START_TIME and self._options.scheduled_delay:
+    def _delay(self, variable: str, path: str) -> None:
+        self._flush()
+        self.source.line(f"wait = delay({variable}['time'], now_ms)")
+        with self.source.block("if wait:"):
+            self._property(Text("", quality.DELAY_PROPERTY), "long", "wait", Text("", path), "OC-VAR-4")
             self._flush()
-            self.source.line(f"wait = delay({variable}['time'], now_ms)")
-            with self.source.block("if wait:"):
-                delayed = Text("", quality.DELAY_PROPERTY)
-                self._property(delayed, "long", "wait", Text("", path), "OC-VAR-4")
-                self._flush()
 
     def _field(self, field: Property, variable: str, path: str) -> se.Field:
         name, type_, _ = field
@@ -231,143 +240,7 @@ class _Writer:
                 self.source.line("return False")
         return se.Field(name, type_)
 
-    def _walker(self) -> Callable[..., None]:
-        profile, options = self._profile, self._options
-
-        def walk(
-            type_: IdlType,
-            value: Any,
-            root: str,
-            path: str,
-            out: list[MessageProperty],
-            inner_types: dict[str, IdlType | None],
-            keys: TakenNames,
-            trace: Trace,
-        ) -> None:
-            Flattener(
-                profile,
-                TakenNames(profile),  # of its own: names of two fields cannot be the same
-                options.limits,
-                include_seq_alias=options.include_seq_alias,
-                trace=trace,
-                out=out,
-                inner_types=inner_types,
-                keys=keys,
-            ).field(type_, value, root, path)
-
-        return walk
-
-    # Values
-
-    def _value(self, type_: IdlType, value: str, name: Text, path: Text, depth: int) -> None:
-        """Code for a value of a type that `is_straight`; `value` is an expression."""
-        plain = unalias(type_)
-        leaf = leaf_of(plain)
-        if leaf is not None:
-            self._leaf(leaf, value, name, path, depth)
-        elif isinstance(plain, Struct | Exception_):
-            inside = self._variable(value)
-            for member in plain.members:
-                below = name + (self._profile.separator + self._profile.component(member.name))
-                self._value(member.type, f"{inside}[{member.name!r}]", below, path + f".{member.name}", depth + 1)
-        else:
-            assert isinstance(plain, Sequence | Array)
-            inside = self._variable(value)
-            if is_octets(plain):
-                self._sizes.append(f"len({inside}) * 2")
-                self._property(name, "String", f"base64({inside})", path, "OC-TYPE-19")
-            else:
-                self._elements(type_, plain, inside, name, path, depth)
-
-    def _variable(self, value: str) -> str:
-        if value.isidentifier():
-            return value
-        variable = self.source.variable()
-        self.source.line(f"{variable} = {value}")
-        return variable
-
-    def _leaf(self, leaf: Leaf, value: str, name: Text, path: Text, depth: int) -> None:
-        rule = leaf.rule if leaf.rule != "OC-TYPE-1" or not depth else "SE-PROP-4"
-        if leaf.kind in TEXTS:
-            self._text(name, value, path, rule)
-        elif leaf.kind == "ulonglong":
-            value = self._variable(value)
-            self.source.line(f"if {value} > {LARGEST_LONG}: return False")
-            self._property(name, "long", value, path, rule)
-        elif leaf.write is not None:
-            self._property(name, leaf.jms, f"{self.source.constant(leaf.write)}({value})", path, rule)
-        else:
-            self._property(name, leaf.jms, value, path, rule)
-
-    def _text(self, name: Text, value: str, path: Text, rule: str) -> None:
-        value = self._variable(value)
-        self._sizes.append(f"len({value})")
-        self._property(name, "String", value, path, rule)
-
-    def _elements(
-        self, type_: IdlType, plain: Sequence | Array, value: str, name: Text, path: Text, depth: int
-    ) -> None:
-        separator = self._profile.separator
-        if isinstance(type_, Alias) and self._options.include_seq_alias:
-            name = name + (separator + self._profile.component(type_.name))
-        if isinstance(plain, Sequence):
-            length = name + (separator + self._profile.component(LENGTH))
-            self._property(length, "int", f"len({value})", path, "OC-TYPE-18")
-        self._flush()
-        self.source.line(f"if len({value}) > {self._options.limits.properties}: return False")
-        element, ordinal, index = (self.source.variable() for _ in range(3))
-        if self._explain:
-            head = f"for {ordinal}, {index}, {element} in zip(ordinals, indexes, {value}):"
-        else:
-            head = f"for {ordinal}, {element} in zip(ordinals, {value}):"
-        with self.source.block(head):
-            prefix, place = self.source.variable(), Text("", "")
-            self.source.line(f"{prefix} = {name + separator} + {ordinal}")
-            if self._explain:
-                place = Text(self.source.variable(), "")
-                self.source.line(f"{place} = {path} + {index}")
-            self._value(plain.element, element, Text(prefix, ""), place, depth + 1)
-            self._flush()
-            if not leaf_of(unalias(plain.element)):
-                self.source.line(f"if len(out) > {3 + self._options.limits.properties}: return False")
-
-    # Properties and lines of the explanation
-
-    def _property(self, name: Text, jms: str, value: str, path: Text, rule: str) -> None:
-        self._properties.append(f"new(Property, ({name}, {jms!r}, {value}))")
-        self._entry(path, rule, name, jms)
-
-    def _entry(self, path: Text, rule: str, to: Text, type_: str) -> None:
-        if not self._explain:
-            return
-        if path.variable or to.variable:
-            self._entries.append(f"new(Entry, ({path}, {rule!r}, {to}, {type_!r}, True))")
-        else:
-            self._entries.append(self.source.constant(Entry(path.rest, rule, to.rest, type_, True)))
-
-    def _flush(self) -> None:
-        if self._sizes:
-            self.source.line(f"size += {' + '.join(self._sizes)}")
-        if self._properties:
-            self.source.line(f"out += ({', '.join(self._properties)},)")
-        if self._entries and self._explain:
-            self.source.line(f"trace += ({', '.join(self._entries)},)")
-        self._sizes.clear()
-        self._properties.clear()
-        self._entries.clear()
-
     # The rest of the message
-
-    def _time_to_live(self) -> None:
-        if self._timeout or self._stop:
-            arguments = f"{self._timeout or 0}, {self._stop or None}, now_ms, elapsed_ms"
-            self.source.line(f"ttl = time_to_live({arguments})")
-            if self._stop:
-                place = Text("", f"variable_header.{quality.STOP_TIME}")
-                self._entry(place, "OC-VAR-3", Text("", "headers.JMSTimeToLive"), "long")
-                self._flush()
-        else:
-            self.source.line("ttl = 0")
 
     def _body(self) -> None:
         remainder = self._event.remainder_of_body
@@ -384,10 +257,8 @@ class _Writer:
             self._written_body(remainder)
 
     def _body_entry(self, rule: str, to: str) -> None:
-        entry = Entry(
-            REMAINDER, rule, "body", to, self._forward.bodies.comes_back(self._form, self._event.remainder_of_body.type)
-        )
-        self._entries.append(self.source.constant(entry))
+        comes_back = self._forward.bodies.comes_back(self._form, self._event.remainder_of_body.type)
+        self._entries.append(self.source.constant(Entry(REMAINDER, rule, "body", to, comes_back)))
         self._flush()
 
     def _written_body(self, remainder: Any_) -> None:
@@ -422,29 +293,19 @@ class _Writer:
     def _metadata(self) -> None:
         """One text for all events, or two where Priority may go beside its header field; further ones only where values tell."""
         line = self.source.line
+        header_beside = [
+            field._replace(parts=1) if field.how == se.HEADER and field.name == quality.PRIORITY else field
+            for field in self._header
+        ]
         try:
             plain = SharedText(self._forward, self._header, self._data, self._form)
-            beside = (
-                plain
-                if not self._beside
-                else SharedText(
-                    self._forward,
-                    [
-                        field._replace(parts=1) if field.name == quality.PRIORITY and field.how else field
-                        for field in self._header
-                    ],
-                    self._data,
-                    self._form,
-                )
-            )
+            beside = SharedText(self._forward, header_beside, self._data, self._form)
         except (TooLargeType, ValueError):
             line("return False")
             return
-        constants = (
-            f"({self.source.constant(plain)}, {self.source.constant(beside)})[beside]"
-            if self._beside
-            else self.source.constant(plain)
-        )
+        shared = self.source.constant(plain)
+        if self._beside:
+            shared = f"({shared}, {self.source.constant(beside)})[beside]"
         if self._walks or self._timeout:
             line("exact = None")
             if self._timeout:
@@ -452,39 +313,38 @@ class _Writer:
                 line(f"if not elapsed_ms and {ticks} != {self._timeout}: exact = {self._timeout}")
             inner = "inner_types" if self._walks else "{}"
             with self.source.block(f"if exact is not None or {inner}:"):
-                line(f"more = {constants}.with_dynamic(exact, {inner})")
+                line(f"more = {shared}.with_dynamic(exact, {inner})")
                 line("if more is None: return False")
                 line("out += more")
             with self.source.block("else:"):
-                line(f"out += {constants}.properties")
-        elif self._beside:
-            line(f"out += {constants}.properties")
+                line(f"out += {shared}.properties")
         else:
-            line(f"out += {self.source.constant(plain.properties)}")
+            line(f"out += {shared}.properties")
 
 
-class SharedText:
-    """The `$se` of a shape, ready to be sent."""
+def _walker(forward: Forward) -> Callable[..., None]:
+    """Walks a field that no straight code is written for; raises TooMuch."""
+    profile, options = forward.profile, forward.options
 
-    def __init__(self, forward: Forward, header: list[se.Field], data: list[se.Field], body: se.BodyForm) -> None:
-        """Raises TooLargeType, and ValueError where it is too long."""
-        self._profile = forward.profile
-        self._metadata = forward.metadata(tuple(header), tuple(data), body, ())
-        self._text, self._types = se.write_shared(self._metadata)
-        if len(self._text) > se.MAX_TEXT:
-            raise ValueError(len(self._text))
-        self.properties = self._in_parts(self._text)
+    def walk(
+        type_: IdlType,
+        value: Any,
+        root: str,
+        path: str,
+        out: list[MessageProperty],
+        inner_types: dict[str, IdlType | None],
+        keys: TakenNames,
+        trace: Trace,
+    ) -> None:
+        Flattener(
+            profile,
+            TakenNames(profile),  # of its own: names of two fields cannot be the same
+            options.limits,
+            include_seq_alias=options.include_seq_alias,
+            trace=trace,
+            out=out,
+            inner_types=inner_types,
+            keys=keys,
+        ).field(type_, value, root, path)
 
-    def _in_parts(self, text: str) -> tuple[MessageProperty, ...]:
-        parts = se.in_parts(text, self._profile.root(names.METADATA), self._profile, se.PART_BYTES)
-        return tuple(MessageProperty(name, "String", part) for name, part in parts)
-
-    def with_dynamic(
-        self, timeout: int | None, inner_types: dict[str, IdlType | None]
-    ) -> tuple[MessageProperty, ...] | None:
-        """With what belongs to one event; None where it is too long."""
-        try:
-            text = se.with_dynamic(self._text, se.Dynamic(timeout, inner_types), self._types.continued())
-        except TooLargeType:
-            return None
-        return self._in_parts(text) if len(text) <= se.MAX_TEXT else None
+    return walk
