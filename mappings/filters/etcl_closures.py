@@ -1,7 +1,6 @@
 """An ETCL tree as closures of one event: each node becomes a function that has its operands, literals and positions bound.
 
-The common shapes (a field against a literal) have closures of their own; every other goes through `etcl_operators`, which also
-decides what the quick ones pass on: their results never differ.
+Every operator goes through `etcl_operators`; what most filters are made of has a quicker way first (`etcl_quick`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from mappings.filters.etcl_components import (
     compile_read,
 )
 from mappings.filters.etcl_operators import (
-    COMPARISONS,
     calculate,
     compare,
     member_of,
@@ -29,7 +27,8 @@ from mappings.filters.etcl_operators import (
     substring,
     truth,
 )
-from mappings.filters.etcl_values import NUMBERS, EnumLabel, Operand
+from mappings.filters.etcl_quick import quick_comparison
+from mappings.filters.etcl_values import EnumLabel, Operand
 
 
 def compile_condition(expression: tree.Expression, form: Form, clock: Clock) -> Test:
@@ -79,11 +78,13 @@ class _Compiler:
                 return self._arithmetic(node)
 
     def _comparison(self, node: tree.Compare) -> Test:
-        symbol, position, left = node.operator, node.position, self.operand(node.left)
-        if isinstance(node.right, tree.Literal):
-            return _against_literal(symbol, left, node.right.value, position)
-        right = self.operand(node.right)
-        return lambda event: compare(symbol, left(event), right(event), position)
+        symbol, position = node.operator, node.position
+        left, right = self.operand(node.left), self.operand(node.right)
+
+        def general(event: Any) -> bool:
+            return compare(symbol, left(event), right(event), position)
+
+        return quick_comparison(node, self._form, general)
 
     def _arithmetic(self, node: tree.Arithmetic) -> Read:
         first = self._number(node.first)
@@ -148,19 +149,5 @@ def _any(conditions: list[Test]) -> Test:
             if condition(event):
                 return True
         return False
-
-    return run
-
-
-def _against_literal(symbol: str, left: Read, literal: bool | int | float | str, position: int) -> Test:
-    """A comparison whose right side is a literal: where the left is of the literal's own sort, nothing needs promotion."""
-    compared = COMPARISONS[symbol]
-    plain = (str,) if isinstance(literal, str) else NUMBERS
-
-    def run(event: Any) -> bool:
-        value = left(event)
-        if value.__class__ in plain:
-            return compared(value, literal)
-        return compare(symbol, value, literal, position)
 
     return run

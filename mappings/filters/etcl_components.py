@@ -8,7 +8,9 @@ over the body's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from mappings.errors import FilterRuntimeError
@@ -19,7 +21,7 @@ from mappings.filters.etcl_text import write
 from mappings.filters.etcl_values import Located, Operand, Unresolved, is_simple, operand, simple
 from mappings.idl_types import STRING, Struct, unalias
 from mappings.known_types import STRUCTURED_EVENT, UTC_T
-from mappings.model import StructuredEvent, UntypedEvent
+from mappings.model import NULL_ANY, StructuredEvent, UntypedEvent
 
 Clock: TypeAlias = Callable[[], int]
 """TimeBase::TimeT: hundreds of nanoseconds since 15 October 1582."""
@@ -28,6 +30,7 @@ Root: TypeAlias = Callable[..., Located]  # of a StructuredEvent or an UntypedEv
 Read: TypeAlias = Callable[..., Operand]
 Test: TypeAlias = Callable[..., bool]
 
+_MEMBERS: Final = ("header", "filterable_data", "remainder_of_body")
 _FIXED_HEADER: Final = ("domain_name", "type_name", "event_name")
 _OF_AN_ANY: Final = {"domain_name": "", "type_name": ANY_TYPE_NAME, "event_name": ""}
 _LISTS: Final = {("header", "variable_header"): "variable_header", ("filterable_data",): "filterable_data"}
@@ -39,17 +42,21 @@ class Form:
 
     root: Callable[[tree.Component, Clock], Root]
     shortcut: Callable[[tree.Component], Read | None]
+    always_there: tuple[str, ...]  # names of strings that every event of this form has, as attributes
 
 
 def compile_read(component: tree.Component, form: Form, clock: Clock) -> Read:
     """The component's operand; the function raises FilterRuntimeError where it does not resolve."""
+    if component.name in form.always_there and not component.steps and component.last is None:
+        return attrgetter(component.name or "")
     read = form.shortcut(component) or _long_way(component, form, clock)
+    text = write(component)
 
     def checked(event: StructuredEvent | UntypedEvent) -> Operand:
         try:
             return read(event)
         except Unresolved as why:
-            raise missing(component, why) from None
+            raise missing(component, text, why) from None
 
     return checked
 
@@ -74,6 +81,7 @@ def compile_default(component: tree.Component, form: Form, clock: Clock) -> Test
     """Whether the default arm of a union is active; the component is the union, or its `_d`."""
     walk = _walk(component, form, clock)
     last = LASTS[component.last] if component.last not in (None, "_d") else None
+    text = write(component)
 
     def default(event: StructuredEvent | UntypedEvent) -> bool:
         try:
@@ -82,13 +90,12 @@ def compile_default(component: tree.Component, form: Form, clock: Clock) -> Test
                 raise Unresolved(f"{component.last} is no union")
             return is_default(located)
         except Unresolved as why:
-            raise missing(component, why) from None
+            raise missing(component, text, why) from None
 
     return default
 
 
-def missing(component: tree.Component, why: Unresolved) -> FilterRuntimeError:
-    text = write(component)
+def missing(component: tree.Component, text: str, why: Unresolved) -> FilterRuntimeError:
     return FilterRuntimeError(
         "FLT-MISSING", str(why), position=component.position, path=text, hint=f"guard it with: exist {text} and …"
     )
@@ -159,26 +166,26 @@ def _structured_whole(last: str | None) -> Root:
 
 
 def _field(event: StructuredEvent, name: str) -> Located:
-    for property_ in event.variable_header:
-        if property_.name == name:
-            return Located(property_.type, property_.value)
-    for property_ in event.filterable_data:
-        if property_.name == name:
-            return Located(property_.type, property_.value)
+    for field in event.variable_header:
+        if field[0] == name:
+            return Located(field[1], field[2])
+    for field in event.filterable_data:
+        if field[0] == name:
+            return Located(field[1], field[2])
     return _no_field(event, name)
 
 
 def _no_field(event: StructuredEvent, name: str) -> Located:
     """`$name` where no field has that name is `$.name`."""
-    try:
-        return _structured_member(event, name)
-    except Unresolved:
-        raise Unresolved(f"the event has no field {name}, nor is there one inside its remainder_of_body") from None
+    if event.remainder_of_body is not NULL_ANY or name in _MEMBERS:
+        with suppress(Unresolved):
+            return _structured_member(event, name)
+    raise Unresolved(f"the event has no field {name}, nor is there one inside its remainder_of_body")
 
 
 def _structured_member(event: StructuredEvent, name: str) -> Located:
     """`$.name`: a member of the StructuredEvent itself, else something inside remainder_of_body."""
-    if name in ("header", "filterable_data", "remainder_of_body"):
+    if name in _MEMBERS:
         struct = _as_struct(event)
         member_type = next(member.type for member in STRUCTURED_EVENT.members if member.name == name)
         return Located(member_type, struct.value[name], struct)
@@ -203,8 +210,7 @@ def _structured_shortcut(component: tree.Component) -> Read | None:
         return None
     path, rest = _path_in_event(component.steps)
     if path[:2] == ("header", "fixed_header") and path[-1] in _FIXED_HEADER and not rest:
-        attribute = path[-1]
-        return lambda event: getattr(event, attribute)
+        return attrgetter(path[-1])
     if path in _LISTS and len(rest) == 1 and isinstance(rest[0], tree.Pair):
         return _listed_shortcut(_LISTS[path], rest[0].name)
     return None
@@ -232,16 +238,14 @@ def _path_in_event(steps: tuple[tree.Step, ...]) -> tuple[tuple[str, ...], tuple
 def _named_shortcut(name: str) -> Read | None:
     if name == "curtime":
         return None
-    if name in _FIXED_HEADER:
-        return lambda event: getattr(event, name)
 
     def read(event: StructuredEvent) -> Operand:
-        for field, type_, value in event.variable_header:
-            if field == name:
-                return simple(type_, value)
-        for field, type_, value in event.filterable_data:
-            if field == name:
-                return simple(type_, value)
+        for field in event.variable_header:
+            if field[0] == name:  # by number: the quickest way into a NamedTuple
+                return simple(field[1], field[2])
+        for field in event.filterable_data:
+            if field[0] == name:
+                return simple(field[1], field[2])
         return operand(_no_field(event, name))
 
     return read
@@ -249,15 +253,15 @@ def _named_shortcut(name: str) -> Read | None:
 
 def _listed_shortcut(attribute: str, name: str) -> Read:
     def read(event: StructuredEvent) -> Operand:
-        for field, type_, value in getattr(event, attribute):
-            if field == name:
-                return simple(type_, value)
+        for field in getattr(event, attribute):
+            if field[0] == name:
+                return simple(field[1], field[2])
         raise Unresolved(f"there is no pair named {name}")
 
     return read
 
 
-STRUCTURED: Final = Form(_structured_root, _structured_shortcut)
+STRUCTURED: Final = Form(_structured_root, _structured_shortcut, _FIXED_HEADER)
 
 
 # Untyped events -----------------------------------------------------------------------------------------------------------
@@ -290,4 +294,4 @@ def _whole(event: UntypedEvent) -> Located:
     return Located(event.any.type, event.any.value)
 
 
-UNTYPED: Final = Form(_untyped_root, lambda component: None)
+UNTYPED: Final = Form(_untyped_root, lambda component: None, ())

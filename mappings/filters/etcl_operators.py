@@ -80,6 +80,8 @@ def truth(value: Operand, position: int) -> bool:
 
 def substring(part: Operand, whole: Operand, position: int) -> bool:
     """`~`: strings only."""
+    if part.__class__ is str and whole.__class__ is str:
+        return part in whole
     for side in (part, whole):
         if not isinstance(side, str) or isinstance(side, EnumLabel):
             raise _mismatch(f"~ compares strings, not {describe(side)}", position, side)

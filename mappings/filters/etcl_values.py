@@ -37,6 +37,7 @@ NUMBERS: Final = frozenset((int, float, bool))
 """Classes that count, a boolean as 1 or 0 (RULES.md 3.4)."""
 
 _MOST_LAYERS: Final = 100
+_CONCRETE: Final = frozenset((Struct, Sequence, Array, Union, Enum, String, WString, Value, Exception_))
 
 
 class Unresolved(Exception):
@@ -75,8 +76,11 @@ def simple(type_: IdlType, value: Any, outer: Located | None = None) -> Operand:
     class_ = value.__class__
     if class_ in NUMBERS:
         return value  # type: ignore[no-any-return]  # no other kind has such values
-    if class_ is str and (type_.__class__ is String or type_.__class__ is WString):
-        return value  # type: ignore[no-any-return]
+    if class_ is str:
+        if type_.__class__ is String or type_.__class__ is WString:
+            return value  # type: ignore[no-any-return]
+        if type_.__class__ is Enum:
+            return EnumLabel(value)
     here = stripped(Located(type_, value, outer))
     value, kind = here.value, here.type.kind
     if isinstance(value, str):
@@ -92,6 +96,8 @@ def simple(type_: IdlType, value: Any, outer: Located | None = None) -> Operand:
 
 def stripped(located: Located) -> Located:
     """The value behind layers of any, typedefs and value boxes, its type no longer a reference to an enclosing one."""
+    if located.type.__class__ in _CONCRETE:
+        return located
     for _ in range(_MOST_LAYERS):
         type_ = located.type
         if isinstance(type_, Alias):
