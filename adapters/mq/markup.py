@@ -101,7 +101,7 @@ def _open(text: str, start: int) -> tuple[Element, bool, int]:
 
 def _close(text: str, start: int, stack: list[Element]) -> int:
     end = text.find(">", start)
-    name = text[start + 2 : end].rstrip()
+    name = text[start + 2 : end].rstrip(" \t\r\n")
     if end < 0 or not stack or stack[-1].name != name:
         raise CodecError(f"</{name[:40]}> ends nothing, at character {start + 1}")
     element = stack.pop()

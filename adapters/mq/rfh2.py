@@ -16,6 +16,7 @@ from adapters.mq.markup import PADDING
 FORMAT: Final = "MQHRF2"
 FIXED: Final = 36
 MOST_FOLDERS: Final = 1000
+BYTE_ORDER_MARK: Final = "\ufeff"
 _FIELDS: Final = {order: struct.Struct(f"{order}4s4i8s2i") for order in "<>"}
 _STRUC_ID: Final = b"RFH "
 _STRUC_ID_EBCDIC: Final = "RFH ".encode("cp500")
@@ -87,7 +88,7 @@ def _folders(data: bytes, end: int, order: str, name: str) -> tuple[str, ...]:
         size = _length_at(data, position, end, order)
         position += 4
         try:
-            text = data[position : position + size].decode(name).strip(PADDING)
+            text = _decoded(data[position : position + size], name)
         except UnicodeDecodeError as error:
             raise CodecError(f"a folder of an MQRFH2 is not {name}: {error.reason}") from None
         position += size
@@ -98,6 +99,17 @@ def _folders(data: bytes, end: int, order: str, name: str) -> tuple[str, ...]:
             if len(found) > MOST_FOLDERS:
                 raise CodecError(f"an MQRFH2 with more than {MOST_FOLDERS} folders")
     return tuple(found)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """A folder's text. IBM's Java classes write UTF-16 with byte order marks, and in an order that the header does not name."""
+    if name.startswith("utf-16"):
+        beginning = data[:2]
+        if beginning in (b"\xfe\xff", b"\0<"):
+            name = "utf-16-be"
+        elif beginning in (b"\xff\xfe", b"<\0"):
+            name = "utf-16-le"
+    return data.decode(name).strip(PADDING + BYTE_ORDER_MARK)
 
 
 def _length_at(data: bytes, position: int, end: int, order: str) -> int:

@@ -323,6 +323,17 @@ def test_code_page_inherited() -> None:
     assert got(data, Format="MQHRF2", CodedCharSetId=819).body == Body("TextMessage", "hé")
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("order", ["utf-16-be", "utf-16-le"])
+def test_utf_16_in_whatever_order_it_really_is(mark: str, order: str) -> None:
+    """IBM's Java classes write big-endian UTF-16 with marks, whatever the header says."""
+    folder = f"{mark}<usr><a>日</a></usr>{mark}".encode(order)
+    folder += " ".encode(order) * (len(folder) % 4 // 2)
+    fixed = struct.pack("<4s4i8s2i", b"RFH ", 2, 40 + len(folder), 546, 1208, b"MQSTR   ", 0, 1200)
+    message = got(fixed + struct.pack("<i", len(folder)) + folder, Format="MQHRF2")
+    assert message.properties == (MessageProperty("a", "String", "日"),)
+
+
 def test_an_endless_chain_ends() -> None:
     data = rfh2.build(rfh2.Rfh2((), format="MQHRF2")) * 1000
     with pytest.raises(CodecError, match="more than 32 headers"):
