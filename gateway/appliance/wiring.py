@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from adapters.base import Sink, Source
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.memory.settings import MemoryChannel, MemoryEndpoint
 from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.appliance.services import Services
@@ -34,6 +35,10 @@ class Wiring:
                 from adapters.stomp.source import StompSource
 
                 return StompSource(endpoint, channel)
+            case JmsChannel() as channel, JmsEndpoint() as endpoint:
+                from adapters.jms.source import JmsSource
+
+                return JmsSource(endpoint, channel)
             case MemoryChannel() as channel, MemoryEndpoint():
                 from adapters.memory.source import MemorySource
 
@@ -51,6 +56,10 @@ class Wiring:
                 from adapters.stomp.sink import StompSink
 
                 return StompSink(endpoint, channel)
+            case JmsChannel() as channel, JmsEndpoint() as endpoint:
+                from adapters.jms.sink import JmsSink
+
+                return JmsSink(endpoint, channel)
             case MemoryChannel() as channel, MemoryEndpoint():
                 from adapters.memory.sink import MemorySink
 

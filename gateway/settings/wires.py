@@ -7,12 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from adapters.base import Capabilities
 from adapters.cosnotification import settings as cosnotification
+from adapters.jms import settings as jms
 from adapters.memory import settings as memory
 from adapters.settings_base import ChannelBase, EndpointBase
 from adapters.stomp import settings as stomp
 
-Endpoint = cosnotification.CosNotificationEndpoint | stomp.StompEndpoint | memory.MemoryEndpoint
-Channel = cosnotification.CosNotificationChannel | stomp.StompChannel | memory.MemoryChannel
+Endpoint = cosnotification.CosNotificationEndpoint | stomp.StompEndpoint | jms.JmsEndpoint | memory.MemoryEndpoint
+Channel = cosnotification.CosNotificationChannel | stomp.StompChannel | jms.JmsChannel | memory.MemoryChannel
 
 
 class Wire(NamedTuple):
@@ -36,6 +37,17 @@ WIRES: Final[dict[str, Wire]] = {
         stomp.capabilities,
         lambda endpoint, channel: (frozenset(endpoint.hosts), endpoint.vhost, channel.destination),
     ),
+    "jms": Wire(
+        jms.JmsEndpoint,
+        jms.JmsChannel,
+        jms.capabilities,
+        lambda endpoint, channel: (
+            endpoint.url,
+            None if endpoint.jndi is None else endpoint.jndi.provider_url,
+            tuple(sorted(endpoint.factory_properties.items())),
+            channel.destination,
+        ),
+    ),
     "memory": Wire(
         memory.MemoryEndpoint,
         memory.MemoryChannel,
@@ -44,7 +56,7 @@ WIRES: Final[dict[str, Wire]] = {
     ),
 }
 
-NOT_YET: Final = frozenset({"jms", "mq"})
+NOT_YET: Final = frozenset({"mq"})
 """Wires that the documents speak of and this version does not have."""
 
 

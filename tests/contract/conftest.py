@@ -16,9 +16,16 @@ WIRES = {
     "stomp-durable": "tests.contract.wires.stomp:durable",
     "stomp-activemq": "tests.contract.wires.stomp_brokers:activemq",
     "stomp-artemis": "tests.contract.wires.stomp_brokers:artemis",
+    "jms-activemq": "tests.contract.wires.jms_brokers:activemq",
+    "jms-artemis": "tests.contract.wires.jms_brokers:artemis",
     "cosnotification-structured-push": "tests.contract.wires.cosnotification:structured_push",
 }
-JAVA = ("stomp-activemq", "stomp-artemis")  # brokers of tests/parts; their makers get the fixture request
+JAVA = (
+    "stomp-activemq",
+    "stomp-artemis",
+    "jms-activemq",
+    "jms-artemis",
+)  # brokers of tests/parts; their makers get the fixture request
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.java) if name in JAVA else name for name in WIRES])
