@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from adapters.base import AdapterError, DeadLetterError, ReconnectError, RetryLaterError, StopError
 
-Phase = Literal["start", "factory", "connect", "subscribe", "receive", "send", "commit", "lost"]
+Phase = Literal["start", "factory", "connect", "subscribe", "receive", "send", "answer", "commit", "lost"]
 """What the worker was about when it happened."""
 
 MAX_TEXT: Final = 300
@@ -68,6 +68,7 @@ _MEANINGS: Final = {
         RetryLaterError, "the provider rolled the transaction back", "see the provider's log; the link goes on"
     ),
     "JMS-ENCODE": _Meaning(DeadLetterError, "the message cannot be sent", "mend the rule or the source"),
+    "JMS-ANSWER": _Meaning(DeadLetterError, "whoever asked waits no more", "nothing: its temporary queue is gone"),
     "JMS-DECODE": _Meaning(DeadLetterError, "the message cannot be read", "mend the sender"),
     "JMS-DESERIALIZE": _Meaning(
         DeadLetterError, "Java may not deserialize a class", "name it in `serial_filter` if you trust the sender"
@@ -83,7 +84,7 @@ _RULES: Final = (
     # a class (`jms.` is javax.jms. and jakarta.jms., `python.` is of the worker itself; empty: any), phases (empty: all), code
     ("python.ModuleNotFoundError", "start", "JMS-JPYPE"),
     ("", "start", "JMS-JVM"),
-    ("java.io.InvalidClassException", "receive send", "JMS-DESERIALIZE"),
+    ("java.io.InvalidClassException", "receive send answer", "JMS-DESERIALIZE"),
     ("java.io.InvalidClassException", "factory connect", "JMS-SERIAL-FILTER"),
     ("javax.naming.NoInitialContextException", "", "JMS-JNDI-CONTEXT"),
     ("javax.naming.NamingException", "", "JMS-JNDI"),
@@ -93,14 +94,15 @@ _RULES: Final = (
     ("jms.JMSSecurityException", "", "JMS-ACCESS"),
     ("jms.InvalidClientIDException", "", "JMS-CLIENT-ID"),
     ("jms.InvalidSelectorException", "subscribe", "JMS-SELECTOR"),
+    ("jms.InvalidDestinationException", "answer", "JMS-ANSWER"),
     ("jms.InvalidDestinationException", "", "JMS-DESTINATION"),
-    ("jms.ResourceAllocationException", "send commit", "JMS-FULL"),
-    ("org.apache.activemq.artemis.api.core.ActiveMQAddressFullException", "send commit", "JMS-FULL"),
-    ("jms.TransactionRolledBackException", "send commit", "JMS-ROLLED-BACK"),
-    ("jms.MessageFormatException", "send", "JMS-ENCODE"),
+    ("jms.ResourceAllocationException", "send answer commit", "JMS-FULL"),
+    ("org.apache.activemq.artemis.api.core.ActiveMQAddressFullException", "send answer commit", "JMS-FULL"),
+    ("jms.TransactionRolledBackException", "send answer commit", "JMS-ROLLED-BACK"),
+    ("jms.MessageFormatException", "send answer", "JMS-ENCODE"),
     ("jms.MessageFormatException", "receive", "JMS-DECODE"),
-    ("jms.MessageNotWriteableException", "send", "JMS-ENCODE"),
-    ("python.Unsendable", "send", "JMS-ENCODE"),
+    ("jms.MessageNotWriteableException", "send answer", "JMS-ENCODE"),
+    ("python.Unsendable", "send answer", "JMS-ENCODE"),
     ("python.Unreadable", "receive", "JMS-DECODE"),
     ("", "connect", "JMS-UNREACHABLE"),
     ("", "subscribe", "JMS-SUBSCRIBE"),

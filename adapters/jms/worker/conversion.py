@@ -144,11 +144,12 @@ class Converter:
     def _deserialized(self, data: bytes) -> Any:
         stream = jpype.JClass("java.io.ByteArrayInputStream")(self._byte_array(data))
         try:
-            return jpype.JClass("java.io.ObjectInputStream")(stream).readObject()
+            value = jpype.JClass("java.io.ObjectInputStream")(stream).readObject()
         except jpype.JClass("java.io.InvalidClassException"):
             raise  # by `serial_filter`: the table has a row for it
         except (jpype.JClass("java.io.IOException"), jpype.JClass("java.lang.ClassNotFoundException")) as error:
             raise Unsendable(f"the body is no object of Java: {error}") from None
+        return jpype.JObject(value, "java.io.Serializable") if value is None else _as_java(value)
 
     # From JMS
 
@@ -252,3 +253,8 @@ class Converter:
                 self._names.clear()
             self._names[destination] = shown
         return shown
+
+
+def _as_java(value: Any) -> Any:
+    """JPype has made a str of a String."""
+    return jpype.JString(value) if type(value) is str else value

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import deque
 from typing import Any, Final
 
 from adapters.jms.frames import Frame
-from adapters.jms.provider_errors import code_of, concerns_one_message
+from adapters.jms.provider_errors import Phase, code_of, concerns_one_message
 from adapters.jms.worker.conversion import Converter
 from adapters.jms.worker.inbox import ALIVE_SECS, Inbox
 from adapters.jms.worker.java_errors import describe
 from adapters.jms.worker.provider import Provider
 
 MOST_MESSAGES: Final = 1000  # in one transaction, unless a single batch has more
+ANSWER_ATTEMPTS: Final = 10
+ANSWER_PAUSE_SECS: Final = 0.1
 RETRY: Final = frozenset({"JMS-FULL", "JMS-ROLLED-BACK"})
 
 
@@ -38,6 +41,7 @@ class _Sink:
         self._session = provider.connect()
         self._producer = self._session.createProducer(provider.null("Destination"))
         self._converter = Converter(provider, self._session)
+        self._not_there = provider.interface("InvalidDestinationException")
         self._waiting: deque[Frame] = deque()
         self._epoch = 0
         inbox.tell(("opened",))
@@ -97,14 +101,30 @@ class _Sink:
             try:
                 message, mode, priority, time_to_live = self._converter.to_jms(plain)
                 target = self._provider.destination(self._session, destination)
-                self._producer.send(target, message, mode, priority, time_to_live)
+                if destination.startswith("temp-"):
+                    self._answer(target, message, mode, priority, time_to_live)
+                else:
+                    self._producer.send(target, message, mode, priority, time_to_live)
             except Exception as trouble:  # noqa: BLE001 - told to the parent
-                report = describe(trouble, "send", self._provider.secret)
-                if not concerns_one_message("send", report[1]):
+                phase: Phase = "answer" if destination.startswith("temp-") else "send"
+                report = describe(trouble, phase, self._provider.secret)
+                if not concerns_one_message(phase, report[1]):
                     raise _Failed(trouble, (number, place)) from None
                 refused.append((place, report))
             self._inbox.alive()
         return refused
+
+    def _answer(self, target: Any, message: Any, mode: int, priority: int, time_to_live: int) -> None:
+        """To a temporary destination. ActiveMQ's client hears of those only some time after it has connected, and calls the others
+        deleted."""
+        for attempt in range(ANSWER_ATTEMPTS):
+            try:
+                self._producer.send(target, message, mode, priority, time_to_live)
+                return
+            except self._not_there:
+                if attempt == ANSWER_ATTEMPTS - 1:
+                    raise
+                time.sleep(ANSWER_PAUSE_SECS)
 
     def _failed(self, failed: _Failed) -> bool:
         phase = self._provider.phase
