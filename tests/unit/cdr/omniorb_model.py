@@ -42,7 +42,10 @@ from mappings.type_compiler import free_recursions
 @contextmanager
 def plain_orb() -> Iterator[Any]:
     """An ORB with everything as it comes, but for the code set; destroyed, because a process can have only one."""
-    orb = CORBA.ORB_init(["test", "-ORBconfigFile", "none", "-ORBnativeCharCodeSet", "UTF-8"], CORBA.ORB_ID)
+    # An ORB that ran before in this process, with other options, leaves them behind: name each one that matters.
+    options = {"configFile": "none", "nativeCharCodeSet": "UTF-8", "useTypeCodeIndirections": "1"}
+    arguments = [word for name, value in options.items() for word in (f"-ORB{name}", value)]
+    orb = CORBA.ORB_init(["test", *arguments], CORBA.ORB_ID)
     try:
         yield orb
     finally:
