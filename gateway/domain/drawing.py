@@ -27,7 +27,8 @@ class Edge:
     source: str
     sink: str
     lines: tuple[str, ...]
-    dashed: bool = False
+    dashed: bool = False  # not in use
+    thick: bool = False  # not ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _mermaid(drawing: Drawing) -> Iterator[str]:
         if group.title:
             yield "  end"
     for edge in drawing.edges:
-        arrow = "-.->" if edge.dashed else "-->"
+        arrow = "-.->" if edge.dashed else "==>" if edge.thick else "-->"
         yield f'  {ids[edge.source]} {arrow}|"{_mermaid_text(edge.lines)}"| {ids[edge.sink]}'
 
 
@@ -82,7 +83,7 @@ def _dot(drawing: Drawing) -> Iterator[str]:
         if group.title:
             yield "  }"
     for edge in drawing.edges:
-        style = " style=dashed" if edge.dashed else ""
+        style = " style=dashed" if edge.dashed else " style=bold" if edge.thick else ""
         yield f"  {ids[edge.source]} -> {ids[edge.sink]} [label={_dot_text(edge.lines)}{style}]"
     yield "}"
 

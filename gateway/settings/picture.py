@@ -7,7 +7,6 @@ from typing import Final
 from gateway.domain.drawing import Drawing, Edge, Group, Vertex
 from gateway.settings.document import Document
 from gateway.settings.findings import printable
-from gateway.settings.nodes import Path
 
 LONGEST_TEXT: Final = 40
 _ADDRESS_KEYS: Final = ("destination", "channel", "name", "queue")
@@ -21,7 +20,12 @@ def picture_of(document: Document) -> Drawing:
     for channel in channels:
         endpoint = document.written(("channels", channel, "endpoint")) or ""
         groups.setdefault(endpoint, []).append(Vertex(channel, _address(document, channel)))
-    edges = [edge for link in document.keys(("links",)) if (edge := _edge(document, link)) is not None]
+    edges = [
+        edge
+        for section in ("links", "foreign_links")
+        for link in document.keys((section,))
+        if (edge := _edge(document, (section, link))) is not None
+    ]
     known = frozenset(channels)
     strangers = dict.fromkeys(name for edge in edges for name in (edge.source, edge.sink) if name not in known)
     drawn = [Group(_title(document, endpoint), tuple(members)) for endpoint, members in groups.items() if members]
@@ -43,14 +47,16 @@ def _address(document: Document, channel: str) -> tuple[str, ...]:
     return ()
 
 
-def _edge(document: Document, link: str) -> Edge | None:
-    path: Path = ("links", link)
+def _edge(document: Document, path: tuple[str, str]) -> Edge | None:
+    """Of a link; bridges that others run are drawn thick, with whoever runs them."""
+    section, link = path
     source, sink = (document.written((*path, end)) for end in ("from", "to"))
     if not source or not sink:
         return None
-    condition = document.written((*path, "filter")) or document.written((*path, "selector"))
-    lines = (_short(link), _short(condition)) if condition else (_short(link),)
-    return Edge(source, sink, lines, dashed=document.value((*path, "enabled")) is False)
+    texts = (document.written((*path, key)) for key in ("filter", "selector", "operator"))
+    lines = (_short(link), *(_short(text) for text in texts if text))
+    dashed = document.value((*path, "enabled")) is False
+    return Edge(source, sink, lines, dashed=dashed, thick=section == "foreign_links")
 
 
 def _short(text: str) -> str:

@@ -26,6 +26,14 @@ class Domain(StrictModel):
     )
 
 
+class ForeignLink(StrictModel):
+    """A bridge that somebody else runs. The gateway does nothing with it but count it as a connection of the event domain."""
+
+    source: str = Field(alias="from", description="Id of the channel that it takes events from.")
+    sink: str = Field(alias="to", description="Id of the channel that it passes them to.")
+    operator: str | None = Field(default=None, description="Who runs it, for people.")
+
+
 class Settings(StrictModel):
     """Configuration of an Isthmus gateway."""
 
@@ -42,6 +50,9 @@ class Settings(StrictModel):
     domain: Domain = Field(default=Domain(), description="What the links may look like as a whole.")
     channels: dict[Id, Channel] = Field(default={}, description="Members of the event domain, at the endpoints.")
     links: dict[Id, LinkSettings] = Field(default={}, description="Connections of the event domain.")
+    foreign_links: dict[Id, ForeignLink] = Field(
+        default={}, description="Connections of the event domain that others run: bridges, virtual topics, diverts."
+    )
     tests: list[LinkTest] = Field(default=[], description="What the links must do; run by `isthmus test`.")
 
     def dead_letter_path(self, link: str) -> Path:

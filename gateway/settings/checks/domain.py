@@ -1,108 +1,159 @@
-"""The links as a graph: no link twice, and no cycle or diamond where the domain forbids them."""
+"""The links as an event domain: no link twice, and no cycle or diamond where the domain forbids them.
+
+Bridges that others run (`foreign_links`) are there before our links. A link that is not enabled is no part of the domain, nor is
+one whose channels do not exist.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Final
 
-from gateway.domain.graph import Graph, Route, TooLarge
+from gateway.domain.connection import Connection
+from gateway.domain.errors import AlreadyExists, CycleCreationForbidden, DiamondCreationForbidden
+from gateway.domain.event_domain import EventDomain
+from gateway.domain.graph import Route
+from gateway.domain.qos import Rules
+from gateway.settings.checks.domain_copies import note_copies
+from gateway.settings.checks.domain_words import RouteWords
 from gateway.settings.document import quoted
+from gateway.settings.links import LinkSettings
+from gateway.settings.members import Members
+from gateway.settings.nodes import Path
 from gateway.settings.report import Report
-from gateway.settings.settings import Settings
-from gateway.settings.wires import address_of
+from gateway.settings.settings import ForeignLink, Settings
 
-_LONGEST_SHOWN: Final = 12
+MOST_WORK: Final = 20_000_000
+"""What checking one file may cost: some seconds."""
 
 
 def check_domain(settings: Settings, report: Report) -> None:
-    """A link that is not enabled is no part of the domain, nor is one whose channels do not exist."""
-    known = frozenset(report.document.keys(("channels",)))
-    vertices = Vertices(settings)
-    graph = Graph()
-    first: dict[tuple[str, str], str] = {}
-    for id_, link in settings.links.items():
-        if not link.enabled or not {link.source, link.sink} <= known:
-            continue
-        source, sink = vertices.of(link.source), vertices.of(link.sink)
-        if (source, sink) in first:
-            _duplicate(report, id_, first[source, sink])
-            continue
-        first[source, sink] = id_
-        try:
-            if not _makes_trouble(settings, report, graph, vertices, id_, source, sink):
-                graph.add(source, sink)
-        except TooLarge:
-            report.warning(
-                "DOM-NOT-CHECKED",
-                ("links", id_),
-                "the domain is too large to look for more cycles and diamonds, from this link on",
-                "set domain.cycles or domain.diamonds to allow, or split the domain",
-                at=report.key(("links", id_)),
-            )
-            return
+    check = DomainCheck(settings, report)
+    foreign = (check.add(("foreign_links", id_), link) for id_, link in settings.foreign_links.items())
+    own = (check.add(("links", id_), link) for id_, link in settings.links.items() if link.enabled)
+    if all(foreign) and all(own):
+        check.look_at_rules_that_route()
+        if settings.domain.diamonds == "allow":
+            note_copies(check.domain.graph, check.ways, check.words, report)
 
 
-class Vertices:
-    """Entries that name the same channel of the far side are one vertex: a loop through it would go unseen otherwise."""
+class DomainCheck:
+    """Takes connections one by one, in the order of the file, and reports those that the domain refuses."""
 
-    def __init__(self, settings: Settings) -> None:
-        by_address: dict[Hashable, str] = {}
-        self._first: dict[str, str] = {}
-        self._names: dict[str, list[str]] = {}
-        for id_, channel in settings.channels.items():
-            endpoint = settings.endpoints.get(channel.endpoint)
-            address = address_of(endpoint, channel) if endpoint is not None else ("id", id_)
-            self._first[id_] = by_address.setdefault(address, id_)
-            self._names.setdefault(self._first[id_], []).append(id_)
+    def __init__(self, settings: Settings, report: Report) -> None:
+        self.domain: EventDomain[None] = EventDomain(
+            Rules(settings.domain.cycles == "forbid", settings.domain.diamonds == "forbid")
+        )
+        self.ways: dict[tuple[int, int], int] = {}  # how many links lead from one member to another
+        self.words = RouteWords(Members(settings))
+        self._settings = settings
+        self._report = report
+        self._known = frozenset(report.document.keys(("channels",)))
+        self._first: dict[
+            tuple[int, int], Path
+        ] = {}  # where the first link from one member to another stands, refused or not
 
-    def of(self, channel: str) -> str:
-        return self._first.get(channel, channel)
-
-    def route(self, route: Route) -> str:
-        shown = [" = ".join(map(str, self._names.get(vertex, [vertex]))) for vertex in route]
-        if len(shown) > _LONGEST_SHOWN:
-            half = _LONGEST_SHOWN // 2
-            shown[half:-half] = [f"… ({len(shown) - 2 * half} more)"]
-        return " → ".join(shown)
-
-
-def _duplicate(report: Report, id_: str, other: str) -> None:
-    path = ("links", id_)
-    line = report.key(("links", other)).line
-    report.error(
-        "CFG-DUPLICATE-LINK",
-        path,
-        f"link {quoted(id_)} joins the same two channels as link {quoted(other)} in line {line}",
-        "keep one, and join their filters with `or`",
-        at=report.key(path),
-    )
-
-
-def _makes_trouble(
-    settings: Settings, report: Report, graph: Graph, vertices: Vertices, id_: str, source: str, sink: str
-) -> bool:
-    path = ("links", id_)
-    if settings.domain.cycles == "forbid":
-        cycle = graph.cycle_with(source, sink)
-        if cycle is not None:
-            report.error(
-                "DOM-CYCLE",
-                path,
-                f"link {quoted(id_)} closes a cycle: {vertices.route((*cycle, cycle[0]))}",
-                "remove one of its links; with domain.cycles: allow, events go round",
-                at=report.key(path),
-            )
+    def add(self, path: Path, link: LinkSettings | ForeignLink) -> bool:
+        """False where no more can be looked at."""
+        if not {link.source, link.sink} <= self._known:
             return True
-    if settings.domain.diamonds == "forbid":
-        diamond = graph.diamond_with(source, sink)
-        if diamond is not None:
-            one, other = map(vertices.route, diamond)
-            report.error(
+        if self.domain.work > MOST_WORK:
+            self._too_large(path)
+            return False
+        source, sink = self.words.members.of(link.source), self.words.members.of(link.sink)
+        while len(self.domain.members) < len(self.words.members.names):
+            self.domain.add_channel(None)
+        if path[0] == "foreign_links":
+            self.words.foreign.add((source, sink))
+        if (source, sink) in self._first:
+            self._twice(path, self._first[source, sink], (source, sink))
+            return True
+        self._first[source, sink] = path
+        try:
+            self.domain.add_connection(Connection(source, sink))
+        except CycleCreationForbidden as error:
+            self._cycle(path, error.cycle)
+        except DiamondCreationForbidden as error:
+            self._diamond(path, error.diamond)
+        self.ways[source, sink] = 1
+        return True
+
+    def look_at_rules_that_route(self) -> None:
+        """A rule that sends elsewhere can close a cycle too. It makes no diamond: of its ways a message takes one."""
+        if not self.domain.rules.forbid_cycles:
+            return
+        everything: EventDomain[None] | None = None
+        for id_, link in self._settings.links.items():
+            if not link.enabled or not {link.source, link.sink} <= self._known:
+                continue
+            for index, sink in self.words.members.routed(link):
+                everything = everything or self._with_diamonds()
+                while len(everything.members) < len(self.words.members.names):
+                    everything.add_channel(None)
+                try:
+                    everything.add_connection(Connection(self.words.members.of(link.source), sink))
+                except AlreadyExists:
+                    continue
+                except CycleCreationForbidden as error:
+                    self._cycle(("links", id_, "rules", index, "route"), error.cycle)
+
+    def _with_diamonds(self) -> EventDomain[None]:
+        copy: EventDomain[None] = EventDomain(Rules(forbid_cycles=True, forbid_diamonds=False))
+        for _ in self.domain.members:
+            copy.add_channel(None)
+        for connection in self.domain.connections.values():
+            copy.add_connection(connection)
+        return copy
+
+    def _too_large(self, path: Path) -> None:
+        self._report.warning(
+            "DOM-NOT-CHECKED",
+            path,
+            "the domain is too large to look for more cycles and diamonds, from here on",
+            "set domain.cycles or domain.diamonds to allow, or split the domain",
+            at=self._report.key(path),
+        )
+
+    def _twice(self, path: Path, other: Path, ends: tuple[int, int]) -> None:
+        one, two = _named(path), f"{_named(other)} in line {self._report.key(other).line}"
+        if "foreign_links" not in (path[0], other[0]):
+            self._report.error(
+                "CFG-DUPLICATE-LINK",
+                path,
+                f"{one} joins the same two channels as {two}",
+                "keep one, and join their filters with `or`",
+                at=self._report.key(path),
+            )
+        elif self.domain.rules.forbid_diamonds:
+            self._report.error(
                 "DOM-DIAMOND",
                 path,
-                f"link {quoted(id_)} makes a second way between two channels: {one}, and {other}",
-                "remove one of its links; with domain.diamonds: allow, events arrive twice",
-                at=report.key(path),
+                f"{one} joins the same two channels as {two}: every event would arrive twice",
+                "stop one of them; with domain.diamonds: allow, events arrive twice",
+                at=self._report.key(path),
             )
-            return True
-    return False
+        else:
+            self.ways[ends] += 1
+
+    def _cycle(self, path: Path, cycle: Route) -> None:
+        closed = cycle if cycle[0] == cycle[-1] else (*cycle, cycle[0])
+        self._report.error(
+            "DOM-CYCLE",
+            path,
+            f"{_named(path)} closes a cycle: {self.words.route(closed)}",
+            "remove one of its links; with domain.cycles: allow, events go round",
+            at=self._report.key(path),
+        )
+
+    def _diamond(self, path: Path, routes: tuple[Route, ...]) -> None:
+        self._report.error(
+            "DOM-DIAMOND",
+            path,
+            f"{_named(path)} makes a second way between two channels: {self.words.routes(routes)}",
+            "remove one of its links; with domain.diamonds: allow, events arrive twice",
+            at=self._report.key(path),
+        )
+
+
+def _named(path: Path) -> str:
+    what = "foreign link" if path[0] == "foreign_links" else "a rule of link" if len(path) > 2 else "link"
+    return f"{what} {quoted(str(path[1]))}"

@@ -11,9 +11,10 @@ from gateway.settings.settings import Settings
 def check_references(settings: Settings, report: Report) -> None:
     """That a channel's endpoint exists has been seen before: its model depends on it."""
     channels = dict.fromkeys(report.document.keys(("channels",)))
-    for id_, link in settings.links.items():
-        _must_exist(report, ("links", id_, "from"), link.source, channels, "channel", "CFG-UNKNOWN-CHANNEL")
-        _must_exist(report, ("links", id_, "to"), link.sink, channels, "channel", "CFG-UNKNOWN-CHANNEL")
+    for section, entries in (("links", settings.links), ("foreign_links", settings.foreign_links)):
+        for id_, link in entries.items():
+            _must_exist(report, (section, id_, "from"), link.source, channels, "channel", "CFG-UNKNOWN-CHANNEL")
+            _must_exist(report, (section, id_, "to"), link.sink, channels, "channel", "CFG-UNKNOWN-CHANNEL")
     links = dict.fromkeys(report.document.keys(("links",)))
     for index, test in enumerate(settings.tests):
         _must_exist(report, ("tests", index, "link"), test.link, links, "link", "CFG-UNKNOWN-LINK")
@@ -22,7 +23,12 @@ def check_references(settings: Settings, report: Report) -> None:
 def check_unused(settings: Settings, report: Report) -> None:
     """By what the file says, valid or not: a broken link uses its channels too."""
     document = report.document
-    joined = {document.value(("links", link, end)) for link in document.keys(("links",)) for end in ("from", "to")}
+    joined = {
+        document.value((section, link, end))
+        for section in ("links", "foreign_links")
+        for link in document.keys((section,))
+        for end in ("from", "to")
+    }
     for channel in settings.channels:
         if channel not in joined:
             path = ("channels", channel)

@@ -21,12 +21,15 @@ HEADER = "| option | what it is | default | meaning |\n|---|---|---|---|\n"
 
 def option_tables() -> dict[str, str]:
     """By the name of the mark in the page."""
-    tables = {"settings": _table(Settings, ("endpoints", "channels", "links", "tests"))}
+    tables = {"settings": _table(Settings, ("endpoints", "channels", "links", "foreign_links", "tests"))}
     for name, wire in WIRES.items():
         tables[f"endpoint {name}"] = _table(wire.endpoint)
         tables[f"channel {name}"] = _table(wire.channel)
-    links, tests = (_model_of(Settings.model_fields[section]) for section in ("links", "tests"))
+    links, foreign_links, tests = (
+        _model_of(Settings.model_fields[section]) for section in ("links", "foreign_links", "tests")
+    )
     tables["link"] = _table(links, ("rules",))
+    tables["foreign link"] = _table(foreign_links)
     for word, rule in RULES.items():
         tables[f"rule {word}"] = _table(rule)
     tables["test"] = _table(tests)
