@@ -51,13 +51,15 @@ class _Source:
         return self._session.createConsumer(destination, selector)
 
     def serve(self) -> bool:
-        while self._hear():
+        while True:
+            more = self._hear()
             if self._taken and not self._unsettled:
                 self._settle()
+            if not more:
+                return True
             if self._taken < self._window:
                 self._receive()
             self._inbox.alive()
-        return True
 
     def _hear(self) -> bool:
         """What the parent says; False when it is close. Waits for it when there is nothing else to do."""

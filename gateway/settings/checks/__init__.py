@@ -11,6 +11,7 @@ from gateway.settings.checks.factory import check_factories
 from gateway.settings.checks.filters import check_filters
 from gateway.settings.checks.forms import check_effect, check_property_types
 from gateway.settings.checks.hosted import check_hosted_channels
+from gateway.settings.checks.jms import check_jms_channels
 from gateway.settings.checks.link_tests import check_link_tests
 from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
 from gateway.settings.checks.references import check_references, check_unused
@@ -31,6 +32,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_references,
     check_unused,
     check_stomp_channels,
+    check_jms_channels,
     check_domain,
     check_filters,
     check_effect,

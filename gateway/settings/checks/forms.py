@@ -58,7 +58,7 @@ def check_property_types(settings: Settings, report: Report) -> None:
                 "CFG-TYPES-LOST",
                 ("links", id_, "to"),
                 "properties arrive there as text: a consumer's selector such as `$Severity > 2` does not match",
-                "compare with text, `$Severity = '3'`, or filter in the link, where every type is known",
+                "an endpoint of type jms keeps them; or compare with text, `$Severity = '3'`, or filter in the link",
             )
 
 
