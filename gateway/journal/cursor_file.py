@@ -60,7 +60,13 @@ def unpack_slot(data: bytes) -> tuple[int, CursorState] | None:
         return None
     generation, base, position, *outcomes, length = _SLOT.unpack_from(data)
     bits = data[_SLOT.size : _SLOT.size + length]
-    beyond = [position + 1 + index for index in range(length * 8) if bits[index >> 3] >> (index & 7) & 1]
+    beyond = [
+        position + 1 + index * 8 + bit
+        for index, octet in enumerate(bits)
+        if octet
+        for bit in range(8)
+        if octet >> bit & 1
+    ]
     return generation, CursorState(base, position, beyond, outcomes[: len(OUTCOMES)])
 
 

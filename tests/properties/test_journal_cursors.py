@@ -9,19 +9,52 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
+from itertools import count as count_up
 from pathlib import Path
+from typing import Any
 
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from gateway.journal.codec import RawCodec
 from gateway.journal.cursor import Cursor
-from gateway.journal.cursor_state import OUTCOMES
+from gateway.journal.cursor_file import pack_slot, unpack_slot
+from gateway.journal.cursor_state import OUTCOMES, CursorState
 from gateway.journal.journal import Journal
 from gateway.journal.options import Options
 from tests.properties.test_journal_damage import QuickDisk
 from tests.unit.journal.rig import Recorder, append_safely, read_all
+
+
+@given(
+    st.integers(0, 50),
+    st.lists(
+        st.tuples(st.just("some"), st.lists(st.integers(0, 100), max_size=10))
+        | st.tuples(st.just("through"), st.integers(0, 100)),
+        max_size=15,
+    ),
+)
+@settings(deadline=None)
+def test_the_arithmetic_of_a_cursor(base: int, steps: list[tuple[str, Any]]) -> None:
+    state = CursorState(base)
+    settled = set(range(base + 1))
+    for kind, what in steps:
+        new = (set(what) if kind == "some" else set(range(what + 1))) - settled
+        count = state.settle(what, 1) if kind == "some" else state.settle_through(what, 2)
+        assert count == len(new)
+        settled |= new
+        first_open = next(n for n in count_up(base) if n not in settled)
+        assert state.position == first_open - 1
+        assert all(state.is_settled(n) == (n in settled) for n in range(110))
+        assert state.highest == max(settled)
+        assert state.pending(200) == len(set(range(201)) - settled)
+        assert sum(state.settled) == len(settled) - base - 1
+        back = unpack_slot(pack_slot(state, 7))
+        assert back is not None
+        assert back[0] == 7
+        assert all(getattr(back[1], name) == getattr(state, name) for name in CursorState.__slots__)
+
 
 LINKS = ("a", "b", "c")
 OPTIONS = Options(

@@ -51,6 +51,7 @@ class BadDisk(Disk):
     def __init__(self) -> None:
         self.room: int | None = None  # bytes that segments may still grow by; None: no limit
         self.sync_fails = 0  # so many of the next syncs of segments fail, and lose what they should have written
+        self.keeps_pages = False  # … unless this says that they stay, though the sync has failed
         self.truncate_fails = False
         self.cursor_writes_fail = False
         self.unreadable: set[int] = set()  # blocks of 4096 bytes that cannot be read, by their number, in every segment
@@ -93,7 +94,7 @@ class BadDisk(Disk):
         if self.sync_fails and not self._is_cursor(descriptor):
             self.sync_fails -= 1
             # What the kernel does: the pages are gone, and a second sync would call that a success.
-            size = os.fstat(descriptor).st_size
+            size = 0 if self.keeps_pages else os.fstat(descriptor).st_size
             kept = self.synced_to.get(str(self.names[descriptor]), 64)
             os.pwrite(descriptor, bytes(max(0, size - kept)), kept)
             raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gateway.journal.cursor_file import unpack_cursor
+from gateway.journal.inspection import Inspection, Stored
 from tests.unit.journal.rig import (
     PATIENCE_SECS,
     BadDisk,
@@ -67,14 +69,16 @@ def test_what_cannot_be_written_before_the_end_is_counted_and_was_never_called_s
     disk = BadDisk()
     journal = open_raw(tmp_path, disk=disk)
     append_safely(journal, [payload(0)])
-    disk.room = 0
+    disk.room = 150  # one and a bit
     called: list[int] = []
     for number in range(1, 6):
         journal.append([payload(number)], on_safe=lambda number=number: called.append(number))  # type: ignore[misc]
     wait_for(lambda: journal.held is not None)
     assert journal.close() == 5
     assert called == []
-    journal = open_raw(tmp_path)
+    recorder = Recorder()
+    journal = open_raw(tmp_path, recorder)
+    assert recorder.codes == [], "half a write is taken back, not left for recovery"
     assert [item for _, item in read_all(journal.cursor("a", start="oldest"))] == [payload(0)]
     assert append_safely(journal, [b"the source sends it again"]) == range(2, 3)
     journal.close()
@@ -83,11 +87,14 @@ def test_what_cannot_be_written_before_the_end_is_counted_and_was_never_called_s
 @pytest.mark.parametrize("records_before", [0, 1, 40])
 @pytest.mark.parametrize("failures", [1, 3])
 @pytest.mark.parametrize("truncate_fails", [False, True])
+@pytest.mark.parametrize("keeps_pages", [False, True])
 def test_a_failed_sync_is_never_repeated_on_the_same_file(
-    tmp_path: Path, records_before: int, failures: int, truncate_fails: bool
+    tmp_path: Path, records_before: int, failures: int, truncate_fails: bool, keeps_pages: bool
 ) -> None:
-    """The disk loses what it did not sync: all of it must be in another segment before anybody is told."""
+    """The disk loses what it did not sync, or keeps it, to be found a second time: in either case all of it must be in another
+    segment before anybody is told, and is there once."""
     disk, recorder = BadDisk(), Recorder()
+    disk.keeps_pages = keeps_pages
     journal = open_raw(tmp_path, recorder, disk)
     cursor = journal.cursor("a")
     for number in range(records_before):
@@ -101,6 +108,8 @@ def test_a_failed_sync_is_never_repeated_on_the_same_file(
     assert "JNL-SYNC" in recorder.codes
     assert [item for _, item in read_all(cursor)] == [payload(number) for number in range(records_before + 3)]
     journal.close()
+    stored = [found for found in Inspection(tmp_path).records() if isinstance(found, Stored)]
+    assert [record.sequence for record in stored] == list(range(1, records_before + 4))
     check_all_there(tmp_path, records_before + 3)
 
 
@@ -175,6 +184,62 @@ def test_blocks_that_cannot_be_read_cost_their_records_and_no_others(tmp_path: P
     assert got == [(number, payload(number)) for number in untouched]
     assert cursor.state().settled[-1] == 200 - len(untouched), "counted as lost"
     assert {"JNL-DAMAGED", "JNL-MISSING"} <= set(recorder.codes)
+    journal.close()
+
+
+def test_records_that_are_not_synced_are_read_from_memory_only(tmp_path: Path) -> None:
+    """On disk they may still have to move; a reader that missed them there would count them as lost."""
+    disk = BadDisk()
+    journal = open_raw(tmp_path, disk=disk, relaxed_sync_secs=60.0, tail_records=1, segment_bytes=10**6)
+    cursor = journal.cursor("a")
+    for number in range(10):
+        append_safely(journal, [payload(number)])
+    for number in range(10, 20):
+        append_safely(journal, [payload(number)], durable=False)
+    got = [entry.item for entry in cursor.read(100, 0.0)]
+    assert 0 < len(got) <= 10, "from disk, and no further than the last sync"
+    disk.unreadable = set(range(100))
+    got += [entry.item for entry in cursor.read(100, 0.0)]
+    assert got == [payload(number) for number in range(20)]
+    assert cursor.state().settled[-1] == 0
+    journal.close()
+
+
+class WatchfulDisk(BadDisk):
+    """Remembers what of a cursor is surely on disk, and looks at it when a segment is deleted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cursor = b""
+        self.deleted: list[tuple[int, int]] = []  # first sequence of the segment, position of the cursor
+
+    def sync(self, descriptor: int) -> None:
+        super().sync(descriptor)
+        if self._is_cursor(descriptor):
+            self.cursor = self.names[descriptor].read_bytes()
+
+    def remove(self, path: Path) -> None:
+        if path.suffix == ".segment":
+            found = unpack_cursor(self.cursor)
+            assert found is not None
+            self.deleted.append((int(path.stem), found[2].position))
+        super().remove(path)
+
+
+def test_a_segment_is_deleted_only_when_the_cursors_are_synced(tmp_path: Path) -> None:
+    """Else a power cut would leave a cursor that points to what is gone, and it would be counted as lost."""
+    disk = WatchfulDisk()
+    journal = open_raw(tmp_path, disk=disk, cursor_sync_secs=3600.0)
+    cursor = journal.cursor("a")
+    for number in range(100):
+        append_safely(journal, [payload(number)])
+        if number % 10 == 9:
+            settle_all(cursor)
+    wait_for(lambda: len(segment_files(tmp_path)) == 1)
+    firsts = [first for first, _ in disk.deleted] + [int(segment_files(tmp_path)[0].stem)]
+    assert len(firsts) > 3
+    for (_, position), following in zip(disk.deleted, firsts[1:], strict=True):
+        assert position >= following - 1
     journal.close()
 
 

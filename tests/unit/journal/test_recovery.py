@@ -273,3 +273,19 @@ def test_what_was_settled_before_a_crash_is_deleted_after_it(tmp_path: Path) -> 
     wait_for(lambda: len(segment_files(tmp_path)) == 1)
     journal.close()
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_record_of_another_journal_inside_a_damaged_one_is_not_taken_for_ours(tmp_path: Path) -> None:
+    """As when somebody sends a journal's file through the gateway, and that very record is damaged."""
+    donor = fill(tmp_path / "donor", 60, segment_bytes=10**6)[0].read_bytes()
+    stranger = donor[-RECORD_BYTES:]  # sequence 60: higher than any of ours
+    journal = open_raw(tmp_path / "ours", segment_bytes=10**6)
+    journal.cursor("a")
+    for number in range(1, 11):
+        append_safely(journal, [stranger * 3 if number == 5 else payload(number)])
+    journal.close()
+    (path,) = segment_files(tmp_path / "ours")
+    data = bytearray(path.read_bytes())
+    data[HEADER_BYTES + 4 * RECORD_BYTES + 5] ^= 1  # the length in the head of record 5
+    path.write_bytes(data)
+    assert everything(tmp_path / "ours")[0] == [1, 2, 3, 4, 6, 7, 8, 9, 10]
