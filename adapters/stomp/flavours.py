@@ -104,6 +104,7 @@ FLAVOURS: Final = {
             prefetch_bytes=1024,
             subscription_header="durable-subscription-name",
             nack_requeues=False,
+            confirm="message",  # each transaction is a session of its own there: one may overtake another
             typed_destinations=True,
             text_length_last=True,
             duplicate_header="_AMQ_DUPL_ID",

@@ -75,7 +75,7 @@ def capabilities(channel: StompChannel) -> Capabilities:
     return Capabilities(
         form="message",
         typed_properties=False,
-        transactions=True,
+        transactions=False,  # on some brokers only: see `confirm`
         durable=True,
         acknowledges=True,
         ordered=True,

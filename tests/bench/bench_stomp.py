@@ -150,7 +150,7 @@ def sink_bench(name: str, start: Endpoint, count: int) -> Bench:
             measure(bare)  # a JVM starts slowly
             yield (lambda: measure(ours), lambda: measure(bare))
 
-    return Bench(f"stomp-sink-{name}", "messages/s", "bare socket, same transactions", setup)
+    return Bench(f"stomp-sink-{name}", "messages/s", "bare socket, transactions", setup)
 
 
 def source_bench(name: str, start: Endpoint, count: int) -> Bench:

@@ -161,6 +161,31 @@ def test_every_property_survives_from_stomp_to_stomp(broker: Broker, unique: Uni
         assert {p.name: p.value for p in message_of(delivery).properties} == values
 
 
+def test_batches_under_way_do_not_overtake_one_another(broker: Broker, unique: Unique) -> None:
+    queue = f"queue://{unique('order')}"
+    sink = StompSink(endpoint(broker), StompChannel(endpoint="broker", destination=queue))
+    sink.connect()
+    try:
+        texts = [f"{n}" for n in range(1000)]
+        pairs = [
+            [
+                Outgoing(Message(Headers(), (), Body("TextMessage", text)), f"{queue}#{text}")
+                for text in texts[n : n + 2]
+            ]
+            for n in range(0, len(texts), 2)
+        ]
+        for confirmation in [sink.send(pair) for pair in pairs]:
+            assert confirmation.result(60.0) == ()
+    finally:
+        sink.close()
+    arrived: list[object] = []
+    with source_on(broker, queue) as source:
+        while len(arrived) < len(texts) and (deliveries := source.receive(100, PATIENCE_SECS)):
+            source.acknowledge(deliveries)
+            arrived += [message_of(d).body.value for d in deliveries]
+    assert arrived == texts
+
+
 def test_large_frames_pass(broker: Broker, unique: Unique) -> None:
     queue = f"queue://{unique('large')}"
     body = bytes(range(256)) * 40_000  # ten megabytes, every byte of which may be NUL
