@@ -43,6 +43,7 @@ from gateway.links.observer import LinkObserver, State
 from gateway.links.step import FILTERED, Step
 from mappings.errors import Expired, IsthmusError, MappingError
 
+STALE_SECS = 0.5  # what was translated longer ago than this, and not sent, is translated again before it is
 IDLE_SECS = 0.5  # how long one wait lasts when nothing happens; stop() and confirmations end it early
 
 
@@ -81,6 +82,7 @@ class _Flight:
     deliveries: list[Delivery]
     batch: list[Outgoing]
     confirmation: Confirmation | None = None
+    made_at: float = field(default_factory=time.monotonic)
 
 
 class Handover(NamedTuple):
@@ -242,6 +244,13 @@ class Link:
 
     def _accept(self, deliveries: Sequence[Delivery]) -> None:
         self._accounts.received(len(deliveries))
+        flight = self._prepare(deliveries)
+        if flight.batch:
+            self._flights.append(flight)
+            self._in_flight += len(flight.batch)
+
+    def _prepare(self, deliveries: Sequence[Delivery]) -> _Flight:
+        """What of these goes on, translated; the rest is settled here."""
         flight = _Flight([], [])
         settled: list[Delivery] = []
         for delivery in deliveries:
@@ -267,18 +276,27 @@ class Link:
                     assert outgoing is FILTERED
                     self._accounts.settled("filtered")
                     settled.append(delivery)
-        if flight.batch:
-            self._flights.append(flight)
-            self._in_flight += len(flight.batch)
         self._acknowledge(settled)
+        return flight
+
+    def _renew(self, flight: _Flight) -> None:
+        """Translate again what has waited: its time to live has become shorter, or is over (OC-VAR-2)."""
+        renewed = self._prepare(flight.deliveries)
+        self._in_flight += len(renewed.batch) - len(flight.batch)
+        flight.deliveries, flight.batch, flight.made_at = renewed.deliveries, renewed.batch, renewed.made_at
 
     def _send_waiting(self) -> bool:
         """Send every flight that waits, in order; True when none waits any more."""
         if not self._sink_end.ready or time.monotonic() < self._retry_at:
             return all(flight.confirmation is not None for flight in self._flights)
-        for flight in self._flights:
+        for flight in tuple(self._flights):
             if flight.confirmation is not None:
                 continue
+            if time.monotonic() - flight.made_at > STALE_SECS:
+                self._renew(flight)
+                if not flight.batch:
+                    self._flights.remove(flight)
+                    continue
             try:
                 flight.confirmation = self._sink.send(flight.batch)
             except ReconnectError as error:

@@ -364,3 +364,30 @@ def test_a_source_that_is_not_connected_is_not_handed_over() -> None:
     rig.link.stop(keep_source=True)
     assert rig.link.join(20.0)
     assert rig.link.handover is None
+
+
+def test_what_has_waited_for_the_sink_is_translated_again_before_it_is_sent() -> None:
+    lifetimes: dict[str, float] = {}
+
+    def with_time_to_live(delivery: Delivery) -> Outgoing:
+        assert delivery.payload is not None
+        left = 0.8 + number(delivery.payload) * 1000 - (time.time() - delivery.received_at)
+        if left <= 0:
+            raise Expired("its time is over")
+        lifetimes[delivery.id] = left
+        return as_it_is(delivery)
+
+    rig = Rig(with_time_to_live)
+    rig.outlet.hold()
+    with running(rig):
+        rig.feed(4)  # number 0 lives for less than a second, the others for long
+        wait_for(lambda: rig.link.balance().pending == 4)
+        rig.outlet.stop()
+        first = dict(lifetimes)
+        time.sleep(1.0)
+        rig.outlet.release_held()
+        rig.outlet.start()
+        wait_for(lambda: rig.link.balance().pending == 0)
+        assert rig.link.balance() == Balance(received=4, delivered=3, expired=1)
+        assert all(lifetimes[id_] <= first[id_] - 1.0 for id_ in list(first)[1:])
+    assert rig.inlet.contents("in") == []
