@@ -1,7 +1,8 @@
-"""Frames between us and a worker: a length of four bytes, then a tuple of plain values in Python's own marshal form.
+"""Frames between us and a worker: MARK, a length of four bytes, then a tuple of plain values in Python's own marshal form.
 
 Both sides are the same interpreter, and nobody else can write to the socket, so marshal is safe here; it is several times as fast
-as JSON and, unlike pickle, makes nothing but plain values. A frame is a tuple whose first item names it.
+as JSON and, unlike pickle, makes nothing but plain values. A frame is a tuple whose first item names it. The mark is there so that
+a stream that has come out of step is found out before marshal is asked to read it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ MAX_FRAME_BYTES: Final = 1 << 30
 RECEIVE_BYTES: Final = 1 << 20
 BUFFER_BYTES: Final = 4 << 20  # asked of the system, which may give less
 
-_LENGTH: Final = struct.Struct(">I")
+MARK: Final = b"JMS\x01"
+
+_HEAD: Final = struct.Struct(">4sI")
 
 
 class FrameError(ValueError):
@@ -82,15 +85,15 @@ class FrameSocket:
 
     def _complete(self) -> Frame | None:
         buffer = self._buffer
-        if len(buffer) < _LENGTH.size:
+        if len(buffer) < _HEAD.size:
             return None
-        (length,) = _LENGTH.unpack_from(buffer)
-        if length > MAX_FRAME_BYTES:
-            raise FrameError(f"a frame of {length} bytes")
-        end = _LENGTH.size + length
+        mark, length = _HEAD.unpack_from(buffer)
+        if mark != MARK or length > MAX_FRAME_BYTES:
+            raise FrameError("what came is no frame")
+        end = _HEAD.size + length
         if len(buffer) < end:
             return None
-        frame = decode(bytes(memoryview(buffer)[_LENGTH.size : end]))
+        frame = decode(bytes(memoryview(buffer)[_HEAD.size : end]))
         del buffer[:end]
         return frame
 
@@ -103,7 +106,7 @@ def encode(frame: Frame) -> bytes:
         raise FrameError(str(error)) from None
     if len(data) > MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(data)} bytes")
-    return _LENGTH.pack(len(data)) + data
+    return _HEAD.pack(MARK, len(data)) + data
 
 
 def decode(data: bytes) -> Frame:

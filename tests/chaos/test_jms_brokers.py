@@ -76,9 +76,7 @@ def through_source(source: JmsSource, hurt: Callable[[], None]) -> list[int]:
     return [number(payload) for payload in outlet.contents("out")]
 
 
-def run(
-    source: Source, sink: Sink, recorder: Recorder, hurt: Callable[[], None], done: Callable[[int], bool]
-) -> None:
+def run(source: Source, sink: Sink, recorder: Recorder, hurt: Callable[[], None], done: Callable[[int], bool]) -> None:
     link = Link("chaos", source, sink, as_it_is, recorder, SilentObserver(), PACE)
     link.start()
     try:

@@ -13,6 +13,9 @@ from adapters.jms.sink import JmsSink
 from adapters.jms.source import JmsSource
 from mappings.model import NON_PERSISTENT, Body, Headers, Message, MessageProperty, StreamElement
 from tests.contract.wires.jms_brokers import endpoint
+from tests.parts import maven
+from tests.parts.artemis import VERSION
+from tests.parts.availability import available
 from tests.parts.broker import Broker
 from tests.parts.jms_client import JmsClient, JmsValue, message, text_message
 
@@ -324,6 +327,23 @@ def test_a_selector_that_is_none_stops_the_link(broker: Broker, unique: Unique) 
     with pytest.raises(StopError) as caught:
         receive(endpoint(broker), 1, destination=f"queue://{unique('q')}", selector="Severity > > 2")
     assert caught.value.code == "JMS-SELECTOR"
+
+
+def test_a_provider_of_jakarta_jms(artemis: Broker, jms: JmsClient, unique: Unique) -> None:
+    coordinates = f"org.apache.activemq:artemis-jakarta-client:{VERSION}"
+    jars = available(lambda: maven.jars(f"artemis-jakarta-client-{VERSION}", coordinates))
+    assert any(jar.name.startswith("jakarta.jms-api-3") for jar in jars)
+    ours = endpoint(artemis, classpath=[str(jars[0].parent / "*.jar")])
+    there, back = f"queue://{unique('there')}", f"queue://{unique('back')}"
+    assert send(ours, there, *(Message(properties=PROPERTIES, body=body) for body in BODIES)) == []
+    with jms.connect(artemis) as connection:
+        received = connection.subscribe(there).expect(len(BODIES))
+        connection.send(back, *(one.form for one in received))
+    assert [one.body_type for one in received] == [body.type for body in BODIES]
+    for one, body in zip(messages_of(receive(ours, len(BODIES), destination=back)), BODIES, strict=True):
+        assert one.body.type == body.type
+        assert one.body == body or sorted(one.body.value) == sorted(body.value)
+        assert own(one.properties) == sorted(PROPERTIES)
 
 
 def test_the_factory_is_looked_up_by_jndi(broker: Broker, jms: JmsClient, unique: Unique) -> None:
