@@ -19,6 +19,7 @@ WIRES = {
     "jms-activemq": "tests.contract.wires.jms_brokers:activemq",
     "jms-artemis": "tests.contract.wires.jms_brokers:artemis",
     "cosnotification-structured-push": "tests.contract.wires.cosnotification:structured_push",
+    "mq-ibmmq": "tests.contract.wires.mq:in_process",
 }
 JAVA = (
     "stomp-activemq",

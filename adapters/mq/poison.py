@@ -1,0 +1,98 @@
+"""Messages that have been backed out too often: aside with them, in the same unit of work, before they stop everything.
+
+The queue manager counts (BackoutCount) and names a threshold and a queue (BOTHRESH, BOQNAME); to act on it is the application's task.
+
+    backout queue         as it was, with its own context
+    discarded             where that fails and the sender asked for it (MQRO_DISCARD_MSG)
+    dead-letter queue     behind an MQDLH that says why and whence
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, Final
+
+from adapters.mq import mqi
+from adapters.mq.chain import DEAD_LETTER, dead_letter_header
+from adapters.mq.code_pages import NATIVE_ENCODING, UTF_8
+from adapters.mq.faults import MqiFailure
+from adapters.mq.session import Got, OpenObject, Session
+from adapters.mq.settings import MqChannel, MqEndpoint
+
+_OPEN: Final = mqi.MQOO_OUTPUT | mqi.MQOO_PASS_ALL_CONTEXT | mqi.MQOO_FAIL_IF_QUIESCING
+_log: Final = logging.getLogger("isthmus.mq")
+
+
+class PoisonPolicy:
+    """Of one queue that is read, asked for once per connection."""
+
+    def __init__(self, session: Session, endpoint: MqEndpoint, channel: MqChannel, queue: OpenObject) -> None:
+        """Raises MqiFailure."""
+        self._session = session
+        self._endpoint = endpoint
+        self._source = queue
+        self._name = channel.queue or ""
+        threshold, backout_queue = channel.backout_threshold, channel.backout_queue
+        if channel.queue is not None:
+            if threshold is None:
+                threshold = queue.number(mqi.MQIA_BACKOUT_THRESHOLD)
+            if backout_queue is None:
+                backout_queue = queue.text(mqi.MQCA_BACKOUT_REQ_Q_NAME)
+        self._threshold = threshold or 0
+        self._backout_queue = backout_queue or ""
+
+    def applies_to(self, got: Got) -> bool:
+        return 0 < self._threshold <= got.descriptor.BackoutCount
+
+    def put_aside(self, got: Got) -> None:
+        """Within the unit of work in which it was got. Raises MqiFailure where there is no place for it: back out, and tell."""
+        reason = mqi.MQRC_BACKOUT_THRESHOLD_REACHED
+        if self._backout_queue:
+            try:
+                self._put(self._backout_queue, got.md, got.data)
+            except MqiFailure as failure:
+                if failure.kind == "lost":
+                    raise
+                reason = failure.reason
+            else:
+                self._tell(got, self._backout_queue)
+                return
+        if got.descriptor.Report & mqi.MQRO_DISCARD_MSG:
+            self._tell(got, "nowhere: its sender wants it discarded")
+            return
+        dead_letter_queue = self._session.dead_letter_queue()
+        if not dead_letter_queue:
+            raise MqiFailure("MQPUT", mqi.MQCC_FAILED, reason)
+        header = dead_letter_of(got, self._name, self._endpoint, reason)
+        got.md.Format, got.md.Encoding, got.md.CodedCharSetId = f"{DEAD_LETTER:8}".encode(), NATIVE_ENCODING, UTF_8
+        self._put(dead_letter_queue, got.md, header + got.data)
+        self._tell(got, dead_letter_queue)
+
+    def _put(self, queue: str, md: Any, data: bytes) -> None:
+        opened = self._session.open_queue(queue, "", _OPEN)
+        try:
+            opened.put_as_it_is(md, data, mqi.MQPMO_PASS_ALL_CONTEXT, self._source)
+        finally:
+            self._session.forget(opened)
+
+    def _tell(self, got: Got, where: str) -> None:
+        _log.warning(
+            "message %s of queue %s was backed out %d times, and goes to %s",
+            got.descriptor.MsgId.hex(), self._name, got.descriptor.BackoutCount, where,
+        )  # fmt: skip
+
+
+def dead_letter_of(got: Got, queue: str, endpoint: MqEndpoint, reason: int) -> bytes:
+    """The MQDLH for a message from this queue."""
+    now = time.time()
+    return dead_letter_header(
+        reason=reason,
+        queue=queue,
+        queue_manager=endpoint.queue_manager,
+        encoding=got.descriptor.Encoding,
+        ccsid=got.descriptor.CodedCharSetId,
+        format_=got.descriptor.Format,
+        application=endpoint.application_name,
+        now=time.strftime("%Y%m%d%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 100):02}",
+    )

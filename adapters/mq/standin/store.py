@@ -1,0 +1,59 @@
+"""Keeps persistent messages of a stand-in in a file, so that a restart of its process keeps them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from adapters.mq.standin.queues import Queue, StoredMessage
+
+
+class Store:
+    """SQLite; every call is one transaction, on disk when it returns."""
+
+    def __init__(self, path: str) -> None:
+        self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.execute("PRAGMA synchronous=FULL")
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS messages (number INTEGER PRIMARY KEY, queue TEXT NOT NULL, md TEXT NOT NULL, "
+            "data BLOB NOT NULL, topic TEXT, expires_at REAL, backout_count INTEGER NOT NULL)"
+        )
+
+    def change(self, put: Sequence[tuple[Queue, StoredMessage]], gone: Iterable[StoredMessage]) -> None:
+        removed = [(message.number,) for message in gone if message.is_persistent]
+        added = [
+            (m.number, queue.name, _text(m.md), m.data, m.topic, m.expires_at, m.backout_count)
+            for queue, m in put
+            if m.is_persistent
+        ]
+        if not removed and not added:
+            return
+        self._database.execute("BEGIN IMMEDIATE")
+        self._database.executemany("INSERT OR REPLACE INTO messages VALUES (?,?,?,?,?,?,?)", added)
+        self._database.executemany("DELETE FROM messages WHERE number=?", removed)
+        self._database.execute("COMMIT")
+
+    def load(self) -> list[tuple[str, StoredMessage]]:
+        """Every message with the name of its queue, in the order in which they came."""
+        rows = self._database.execute(
+            "SELECT queue, md, data, topic, number, expires_at, backout_count FROM messages ORDER BY number"
+        )
+        return [
+            (queue, StoredMessage(_fields(md), data, topic, number, expires_at, backout_count))
+            for queue, md, data, topic, number, expires_at, backout_count in rows
+        ]
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _text(md: dict[str, Any]) -> str:
+    return json.dumps({k: base64.b64encode(v).decode() if isinstance(v, bytes) else v for k, v in md.items()})
+
+
+def _fields(text: str) -> dict[str, Any]:
+    return {k: base64.b64decode(v) if isinstance(v, str) else v for k, v in json.loads(text).items()}
