@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
@@ -125,6 +126,23 @@ class CursorFile:
             )
             return None
         return state
+
+
+def open_cursor_files(directory: Path, journal_id: bytes, disk: Disk) -> dict[str, CursorFile]:
+    """Every cursor of a journal, by link. Raises OSError: then none is left open."""
+    files: dict[str, CursorFile] = {}
+    try:
+        for link in map(link_of, cursor_paths(directory)):
+            files[link] = CursorFile(directory, link, journal_id, disk)
+    except OSError:
+        close_all(files.values())
+        raise
+    return files
+
+
+def close_all(files: Iterable[CursorFile]) -> None:
+    for file in files:
+        file.close()
 
 
 def unpack_cursor(data: bytes) -> tuple[bytes | None, int, CursorState] | None:

@@ -61,7 +61,7 @@ def make_directory(disk: Disk, path: Path) -> None:
     """With its parents, all of them there after a power cut too."""
     if not path.is_dir():
         make_directory(disk, path.parent)
-        path.mkdir(exist_ok=True)
+        path.mkdir(mode=0o750, exist_ok=True)  # what passes through a gateway is nobody else's business
         disk.sync_directory(path.parent)
 
 

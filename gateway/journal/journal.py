@@ -21,7 +21,7 @@ from gateway.journal.board import Board, Group, OnSafe, Place
 from gateway.journal.codec import Codec
 from gateway.journal.committer import Committer
 from gateway.journal.cursor import Cursor
-from gateway.journal.cursor_file import CursorFile, cursor_paths, link_of, remove_cursor
+from gateway.journal.cursor_file import CursorFile, close_all, open_cursor_files, remove_cursor
 from gateway.journal.cursor_keeper import CursorKeeper
 from gateway.journal.cursor_state import LARGEST_WINDOW, OUTCOMES, CursorState
 from gateway.journal.disk import Disk, make_directory
@@ -66,10 +66,7 @@ class Journal(Generic[T]):
         self._journal_id = recovered.journal_id
         self._envelope = Envelope(recovered.journal_id, options.compression, options.keys)
         check_keys(recovered, self._envelope, disk)
-        files = {
-            link: CursorFile(directory, link, recovered.journal_id, disk)
-            for link in map(link_of, cursor_paths(directory))
-        }
+        files = open_cursor_files(directory, recovered.journal_id, disk)
         # A sequence that a link has settled is never used again, even where its record did not survive.
         last = max(recovered.last, *(file.state.highest for file in files.values() if file.state), 0)
         self._board: Board[T] = Board(
@@ -78,8 +75,12 @@ class Journal(Generic[T]):
         self._cursor_files = CursorKeeper(cast("Board[object]", self._board), self._found)
         for finding in recovered.findings:
             self._found(finding)
-        for link, file in files.items():
-            self._place(link, file, "oldest")
+        try:
+            for link, file in files.items():
+                self._place(link, file, "oldest")
+        except OSError:
+            close_all(files.values())
+            raise
         self._committer = Committer(
             self._board,
             Writer(directory, self._journal_id, self._envelope, disk, options.usual_segment_bytes),

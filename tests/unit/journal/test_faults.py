@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,30 @@ def test_a_cursor_that_cannot_be_written_is_written_later(tmp_path: Path) -> Non
     journal = open_raw(tmp_path)
     assert journal.cursor("a").state().position == 3
     journal.close()
+
+
+def test_a_journal_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
+    journal = open_raw(tmp_path)
+    for link in "abc":
+        journal.cursor(link)
+    journal.close()
+    disk = BadDisk()
+    disk.cursor_writes_fail = True
+    with pytest.raises(OSError, match="Input/output error"):
+        open_raw(tmp_path, disk=disk)
+    assert open_files_in(tmp_path) == []
+    journal = open_raw(tmp_path)
+    assert open_files_in(tmp_path) != [], "else this test sees nothing"
+    journal.close()
+    assert open_files_in(tmp_path) == []
+
+
+def open_files_in(directory: Path) -> list[str]:
+    found = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the descriptor of this very listing is gone by now
+            found.append(str(entry.readlink()))
+    return [path for path in found if path.startswith(str(directory))]
 
 
 def test_blocks_that_cannot_be_read_cost_their_records_and_no_others(tmp_path: Path) -> None:
