@@ -70,11 +70,17 @@ class MqiFailure(Exception):
         return f"{self.verb} gave reason {self.reason}" + (f" (MQRC_{known})" if known else "")
 
 
+class NoPlace(MqiFailure):
+    """A message that has been backed out too often can be put nowhere."""
+
+
 def lost(failure: MqiFailure, path: str) -> ReconnectError:
     """Whatever it was: close, wait, connect again. The code tells where to look."""
     reason = failure.reason
     code, hint = "MQ-REASON", "see IBM's documentation of the reason code"
-    if reason in _TLS:
+    if isinstance(failure, NoPlace):
+        code, hint = "MQ-POISON", "mend the backout queue or the dead-letter queue; the message stays where it is"
+    elif reason in _TLS:
         code, hint = "MQ-TLS", "check `tls` here and the channel there"
     elif reason in _LOGIN:
         code, hint = "MQ-ACCESS", "check user and password, and the rights that the queue manager gives"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
+import zlib
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -38,17 +39,18 @@ class Key(NamedTuple):
     correlation_id: bytes
     put_at: str
     length: int
+    checksum: int
 
 
 class Token(NamedTuple):
     connection: int  # of which of our connections
     lane: Lane
     unit: int
-    key: Key
+    number: int  # within the unit
 
 
 class Lane:
-    """What the link's thread touches (`open`, `settled`, `released`) is guarded by the source's `changed`."""
+    """What the link's thread touches (`open`, `settled`, `released`, `closing`) is guarded by the source's `changed`."""
 
     def __init__(self, source: MqSource, library: Library, connection: int) -> None:
         self._source = source
@@ -56,10 +58,11 @@ class Lane:
         self._connection = connection
         self.connected: Future[None] = Future()
         self.unit = 0
-        self.open: set[Key] = set()  # with the link
+        self.open: dict[int, Key] = {}  # with the link, by number
         self.settled: list[Key] = []  # acknowledged, or dropped as known
         self.released = False
         self.is_out = False
+        self.closing = False
         self.thread = threading.Thread(target=self._run, name=f"mq-source-{source.name}", daemon=True)
 
     # With `changed` held
@@ -69,8 +72,7 @@ class Lane:
         return self.is_out and not self.open
 
     def _has_work(self) -> bool:
-        source = self._source
-        return source.closing or self._is_due or (not self.is_out and source.may_fetch())
+        return self.closing or self._is_due or (not self.is_out and self._source.may_fetch())
 
     # The lane's own thread
 
@@ -108,7 +110,7 @@ class Lane:
             with source.changed:
                 due = source.changed.wait_for(self._has_work, PROBE_SECS)
                 settle = self._is_due
-                if not settle and source.closing:
+                if not settle and self.closing:
                     return
                 limit = source.start_fetching() if due and not settle else 0
             if settle:
@@ -121,6 +123,7 @@ class Lane:
     def _settle(self, session: Session) -> None:
         with self._source.changed:
             settled, released = self.settled, self.released
+            self.settled, self.released = [], False
             self._source.remember(settled)
         if released:
             session.back_out()
@@ -129,11 +132,12 @@ class Lane:
         with self._source.changed:
             if not released:
                 self._source.forget(settled)
-            self.settled, self.released, self.is_out = [], False, False
+            self.is_out = False
             self._source.changed.notify_all()
 
     def _fetch(self, session: Session, queue: OpenObject, poison: PoisonPolicy, limit: int) -> None:
         deliveries: list[Delivery] = []
+        keys: dict[int, Key] = {}
         settled: list[Key] = []
         size = 0
         try:
@@ -145,10 +149,11 @@ class Lane:
                 if poison.applies_to(got):
                     poison.put_aside(got)
                     settled.append(key)
-                elif got.descriptor.BackoutCount and self._source.knows(key):
+                elif got.descriptor.BackoutCount and self._source.takes_as_known(key):
                     settled.append(key)
                 else:
-                    deliveries.append(self._delivery(got, key))
+                    deliveries.append(self._delivery(got, len(keys)))
+                    keys[len(keys)] = key
                     size += len(got.data)
                 if got.descriptor.BackoutCount:
                     break  # whatever hurt it before shall not hurt others
@@ -157,11 +162,11 @@ class Lane:
                 if deliveries or settled:
                     self.unit += 1
                     self.is_out = True
-                    self.open = {delivery.token.key for delivery in deliveries}
+                    self.open = keys
                     self.settled = settled
                 self._source.fetched(deliveries)
 
-    def _delivery(self, got: Got, key: Key) -> Delivery:
+    def _delivery(self, got: Got, number: int) -> Delivery:
         descriptor, source = got.descriptor, self._source
         now = time.time()
         message, error = None, None
@@ -182,10 +187,10 @@ class Lane:
             redelivered=descriptor.BackoutCount > 0,
             original=dead_letter_of(got, source.channel.queue or "", source.endpoint, mqi.MQRC_NONE) + got.data,
             error=error,
-            token=Token(self._connection, self, self.unit + 1, key),
+            token=Token(self._connection, self, self.unit + 1, number),
         )
 
 
 def _key(got: Got) -> Key:
-    descriptor = got.descriptor
-    return Key(descriptor.MsgId, descriptor.CorrelId, descriptor.PutDate + descriptor.PutTime, len(got.data))
+    md = got.descriptor
+    return Key(md.MsgId, md.CorrelId, md.PutDate + md.PutTime, len(got.data), zlib.crc32(got.data))

@@ -1,6 +1,7 @@
 """Messages that have been backed out too often: aside with them, in the same unit of work, before they stop everything.
 
-The queue manager counts (BackoutCount) and names a threshold and a queue (BOTHRESH, BOQNAME); to act on it is the application's task.
+The queue manager counts (BackoutCount) and names a threshold and a queue (BOTHRESH, BOQNAME); to act on it is the application's
+task.
 
     backout queue         as it was, with its own context
     discarded             where that fails and the sender asked for it (MQRO_DISCARD_MSG)
@@ -16,7 +17,7 @@ from typing import Any, Final
 from adapters.mq import mqi
 from adapters.mq.chain import DEAD_LETTER, dead_letter_header
 from adapters.mq.code_pages import NATIVE_ENCODING, UTF_8
-from adapters.mq.faults import MqiFailure
+from adapters.mq.faults import MqiFailure, NoPlace
 from adapters.mq.session import Got, OpenObject, Session
 from adapters.mq.settings import MqChannel, MqEndpoint
 
@@ -46,7 +47,7 @@ class PoisonPolicy:
         return 0 < self._threshold <= got.descriptor.BackoutCount
 
     def put_aside(self, got: Got) -> None:
-        """Within the unit of work in which it was got. Raises MqiFailure where there is no place for it: back out, and tell."""
+        """Within the unit of work in which it was got. Raises NoPlace where nobody takes it: back out, and tell."""
         reason = mqi.MQRC_BACKOUT_THRESHOLD_REACHED
         if self._backout_queue:
             try:
@@ -61,9 +62,17 @@ class PoisonPolicy:
         if got.descriptor.Report & mqi.MQRO_DISCARD_MSG:
             self._tell(got, "nowhere: its sender wants it discarded")
             return
+        try:
+            self._to_dead_letter_queue(got, reason)
+        except MqiFailure as failure:
+            if failure.kind == "lost":
+                raise
+            raise NoPlace(failure.verb, failure.completion, failure.reason) from None
+
+    def _to_dead_letter_queue(self, got: Got, reason: int) -> None:
         dead_letter_queue = self._session.dead_letter_queue()
         if not dead_letter_queue:
-            raise MqiFailure("MQPUT", mqi.MQCC_FAILED, reason)
+            raise MqiFailure("MQINQ", mqi.MQCC_FAILED, reason)
         header = dead_letter_of(got, self._name, self._endpoint, reason)
         got.md.Format, got.md.Encoding, got.md.CodedCharSetId = f"{DEAD_LETTER:8}".encode(), NATIVE_ENCODING, UTF_8
         self._put(dead_letter_queue, got.md, header + got.data)

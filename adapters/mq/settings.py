@@ -57,6 +57,7 @@ class MqEndpoint(EndpointBase):
     client_folder: str | None = Field(
         default=None, description="Where IBM's client is unpacked, for example /opt/mqm; absent: found by the system."
     )
+    connect_timeout_ms: int = Field(default=30_000, ge=1, description="Longest wait for a connection.")
     application_name: str = Field(
         default="isthmus", max_length=28, description="Shown to the queue manager's operators."
     )

@@ -6,12 +6,13 @@ refuses for good is left out of the unit, anything else that fails backs out the
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import Final, NamedTuple
 
 from adapters.base import (
@@ -57,7 +58,11 @@ class MqSink(Sink):
     def connect(self) -> None:
         worker = _Worker(load(self._endpoint), self._endpoint, self._channel)
         worker.thread.start()
-        worker.connected.result()
+        try:
+            worker.connected.result(self._endpoint.connect_timeout_ms / 1000)
+        except TimeoutError:
+            worker.end_soon()
+            raise ReconnectError("MQ-TIMEOUT", "no connection in time", path=self._endpoint.connection_name) from None
         self._worker = worker
 
     def send(self, batch: Sequence[Outgoing]) -> Confirmation:
@@ -88,6 +93,7 @@ class _Worker:
         self._lock = threading.Lock()
         self._lost: ReconnectError | None = None
         self._closing = False
+        self._current: Confirmation | None = None
         self.connected: Future[None] = Future()
         self.thread = threading.Thread(target=self._run, name=f"mq-sink-{channel.destination}", daemon=True)
 
@@ -105,12 +111,17 @@ class _Worker:
         if self._lost is not None:
             raise self._lost
 
-    def close(self) -> None:
-        error = ReconnectError("MQ-CLOSED", "closed before the queue manager confirmed", path=self._channel.destination)
+    def end_soon(self) -> None:
         self._closing = True
         self._jobs.put(None)
+
+    def close(self) -> None:
+        error = ReconnectError("MQ-CLOSED", "closed before the queue manager confirmed", path=self._channel.destination)
+        self.end_soon()
         self.thread.join(CLOSE_SECS)
         self._fail_jobs(error)
+        if self._current is not None:  # the queue manager does not answer
+            _settle(self._current, error)
 
     # The worker's own thread
 
@@ -146,7 +157,7 @@ class _Worker:
             except queue.Empty:
                 return
             if job is not None:
-                job.confirmation.set_exception(self._lost)
+                _settle(job.confirmation, self._lost)
 
     def _serve(self, session: Session) -> None:
         while not self._closing:
@@ -157,15 +168,15 @@ class _Worker:
                 continue
             if job is None:
                 return
+            self._current = job.confirmation
             try:
-                refusals = self._unit_of_work(session, job.batch)
+                _settle(job.confirmation, self._unit_of_work(session, job.batch))
             except AdapterError as error:
-                job.confirmation.set_exception(error)
+                _settle(job.confirmation, error)
             except MqiFailure as failure:
-                job.confirmation.set_exception(lost(failure, self._channel.destination))
+                _settle(job.confirmation, lost(failure, self._channel.destination))
                 raise
-            else:
-                job.confirmation.set_result(refusals)
+            self._current = None
 
     def _unit_of_work(self, session: Session, batch: Sequence[Outgoing]) -> tuple[Refusal, ...]:
         """Raises RetryLaterError when it is backed out as a whole, MqiFailure when the connection is of no use any more."""
@@ -231,3 +242,12 @@ class _Worker:
         if len(self._targets) > MOST_TARGETS:
             session.forget(self._targets.popitem(last=False)[1])
         return opened
+
+
+def _settle(confirmation: Confirmation, outcome: tuple[Refusal, ...] | AdapterError) -> None:
+    """Once: `close` may have been faster."""
+    with contextlib.suppress(InvalidStateError):
+        if isinstance(outcome, AdapterError):
+            confirmation.set_exception(outcome)
+        else:
+            confirmation.set_result(outcome)

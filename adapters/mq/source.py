@@ -1,9 +1,9 @@
 """Source of the MQ wire: MQGET under syncpoint, handed to the link, MQCMIT when the link has acknowledged.
 
-A unit of work is a batch of gets on one connection, and nothing else can be got on that connection until it is settled. So there are
-`units` connections, each with a thread of its own (`lane.py`), and while the events of one are under way the next is filled. Only one
-of them fills at a time, which keeps the order. Nothing is got that the link has not asked for: a message that waits with us gains a
-BackoutCount when we go.
+A unit of work is a batch of gets on one connection, and nothing else can be got on that connection until it is settled. So there
+are `units` connections, each with a thread of its own (`lane.py`), and while the events of one are under way the next is filled.
+Only one of them fills at a time, which keeps the order. Nothing is got that the link has not asked for: a message that waits with
+us gains a BackoutCount when we go.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, wait
 from typing import Final
 
 from adapters.base import Delivery, ReconnectError, Source
@@ -22,6 +23,17 @@ from adapters.mq.shim import load
 
 CLOSE_SECS: Final = 5.0
 MOST_REMEMBERED: Final = 20_000
+
+
+def wait_for_connections(lanes: Sequence[Lane], endpoint: MqEndpoint) -> None:
+    """Raises ReconnectError: the first failure, or that it takes too long."""
+    done, waiting = wait(
+        [lane.connected for lane in lanes], endpoint.connect_timeout_ms / 1000, return_when=FIRST_EXCEPTION
+    )
+    for connected in done:
+        connected.result()
+    if waiting:
+        raise ReconnectError("MQ-TIMEOUT", "no connection in time", path=endpoint.connection_name)
 
 
 class MqSource(Source):
@@ -36,7 +48,6 @@ class MqSource(Source):
             channel.destination, other_folders=channel.other_folders, provider_properties=channel.provider_properties
         )
         self.changed = threading.Condition()
-        self.closing = False
         self._lanes: list[Lane] = []
         self._connection = 0
         self._demand = 0  # how many deliveries a receive() waits for
@@ -44,7 +55,9 @@ class MqSource(Source):
         self._arrived: deque[Delivery] = deque()
         self._woken = False
         self._lost: ReconnectError | None = None
-        self._known: OrderedDict[Key, None] = OrderedDict()  # acknowledged, but perhaps not forgotten by the peer
+        self._known: OrderedDict[Key, int] = (
+            OrderedDict()
+        )  # acknowledged, but perhaps not forgotten by the peer: how many
 
     def connect(self) -> None:
         library = load(self.endpoint)
@@ -54,7 +67,6 @@ class MqSource(Source):
             self._lost = None
             self._demand = 0
             self._fetching = False
-            self.closing = False
             # A subscription belongs to one connection.
             count = 1 if self.channel.topic is not None else self.channel.units
             lanes = [Lane(self, library, self._connection) for _ in range(count)]
@@ -62,8 +74,7 @@ class MqSource(Source):
         for lane in lanes:
             lane.thread.start()
         try:
-            for lane in lanes:
-                lane.connected.result()
+            wait_for_connections(lanes, self.endpoint)
         except ReconnectError:
             self.close()
             raise
@@ -98,23 +109,26 @@ class MqSource(Source):
     def close(self) -> None:
         with self.changed:
             lanes, self._lanes = self._lanes, []
-            self.closing = True
             for lane in lanes:
-                self.remember(lane.settled)  # in a unit that is not settled as a whole: it comes again
+                lane.closing = True
             self._arrived.clear()
             self.changed.notify_all()
         deadline = time.monotonic() + CLOSE_SECS
         for lane in lanes:
             if lane.thread.ident is not None:
                 lane.thread.join(max(0.0, deadline - time.monotonic()))
+        with self.changed:
+            for lane in lanes:
+                self.remember(lane.settled)  # of a unit that was not settled as a whole: it comes again
+                lane.settled = []
 
     def _answer(self, deliveries: Sequence[Delivery], *, released: bool) -> None:
         with self.changed:
             for delivery in deliveries:
-                connection, lane, unit, key = delivery.token
-                if connection != self._connection or lane.unit != unit or key not in lane.open:
+                connection, lane, unit, number = delivery.token
+                if connection != self._connection or lane.unit != unit or number not in lane.open:
                     continue
-                lane.open.discard(key)
+                key = lane.open.pop(number)
                 if released:
                     lane.released = True
                 else:
@@ -147,15 +161,21 @@ class MqSource(Source):
 
     def remember(self, keys: Sequence[Key]) -> None:
         for key in keys:
-            self._known[key] = None
+            self._known[key] = self._known.get(key, 0) + 1
         while len(self._known) > MOST_REMEMBERED:
             self._known.popitem(last=False)
 
     def forget(self, keys: Sequence[Key]) -> None:
         for key in keys:
-            self._known.pop(key, None)
+            self._take(key)
 
-    def knows(self, key: Key) -> bool:
-        """Without `changed` held."""
+    def takes_as_known(self, key: Key) -> bool:
+        """Whether it was acknowledged before; each that was counts once. Without `changed` held."""
         with self.changed:
-            return key in self._known
+            return self._take(key)
+
+    def _take(self, key: Key) -> bool:
+        count = self._known.pop(key, 0)
+        if count > 1:
+            self._known[key] = count - 1
+        return count > 0
