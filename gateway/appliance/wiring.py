@@ -8,6 +8,7 @@ from adapters.base import Sink, Source
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.memory.settings import MemoryChannel, MemoryEndpoint
+from adapters.mq.settings import MqChannel, MqEndpoint
 from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.appliance.services import Services
 from gateway.settings.settings import Settings
@@ -39,6 +40,10 @@ class Wiring:
                 from adapters.jms.source import JmsSource
 
                 return JmsSource(endpoint, channel)
+            case MqChannel() as channel, MqEndpoint() as endpoint:
+                from adapters.mq.source import MqSource
+
+                return MqSource(endpoint, channel)
             case MemoryChannel() as channel, MemoryEndpoint():
                 from adapters.memory.source import MemorySource
 
@@ -60,6 +65,10 @@ class Wiring:
                 from adapters.jms.sink import JmsSink
 
                 return JmsSink(endpoint, channel)
+            case MqChannel() as channel, MqEndpoint() as endpoint:
+                from adapters.mq.sink import MqSink
+
+                return MqSink(endpoint, channel)
             case MemoryChannel() as channel, MemoryEndpoint():
                 from adapters.memory.sink import MemorySink
 

@@ -9,11 +9,20 @@ from adapters.base import Capabilities
 from adapters.cosnotification import settings as cosnotification
 from adapters.jms import settings as jms
 from adapters.memory import settings as memory
+from adapters.mq import settings as mq
 from adapters.settings_base import ChannelBase, EndpointBase
 from adapters.stomp import settings as stomp
 
-Endpoint = cosnotification.CosNotificationEndpoint | stomp.StompEndpoint | jms.JmsEndpoint | memory.MemoryEndpoint
-Channel = cosnotification.CosNotificationChannel | stomp.StompChannel | jms.JmsChannel | memory.MemoryChannel
+Endpoint = (
+    cosnotification.CosNotificationEndpoint
+    | stomp.StompEndpoint
+    | jms.JmsEndpoint
+    | mq.MqEndpoint
+    | memory.MemoryEndpoint
+)
+Channel = (
+    cosnotification.CosNotificationChannel | stomp.StompChannel | jms.JmsChannel | mq.MqChannel | memory.MemoryChannel
+)
 
 
 class Wire(NamedTuple):
@@ -48,6 +57,17 @@ WIRES: Final[dict[str, Wire]] = {
             channel.destination,
         ),
     ),
+    "mq": Wire(
+        mq.MqEndpoint,
+        mq.MqChannel,
+        mq.capabilities,
+        lambda endpoint, channel: (
+            endpoint.queue_manager,
+            frozenset(endpoint.hosts),
+            endpoint.ccdt,
+            channel.destination,
+        ),
+    ),
     "memory": Wire(
         memory.MemoryEndpoint,
         memory.MemoryChannel,
@@ -56,7 +76,7 @@ WIRES: Final[dict[str, Wire]] = {
     ),
 }
 
-NOT_YET: Final = frozenset({"mq"})
+NOT_YET: Final[frozenset[str]] = frozenset()
 """Wires that the documents speak of and this version does not have."""
 
 

@@ -56,7 +56,7 @@ WRONG = [
     ("CFG-ID", "name: x\nendpoints:\n  ▶9b: {type: memory}\n", "begins with a letter"),
     ("CFG-ID", "name: x\nlinks:\n  ▶a/b: {from: a, to: b}\n", "begins with a letter"),
     ("CFG-NOT-YET", "name: x\nservices: {▶event_domains: {factory_ior: x}}\n", "leave it away"),
-    ("CFG-NOT-YET", "name: x\nendpoints: {q: {type: ▶mq, queue_manager: QM1}}\n", "stomp"),
+    ("CFG-VALUE", "name: x\nendpoints: {q: ▶{type: mq, channel: C}}\n", ""),
     ("CFG-MISSING", "name: x\nendpoints: {▶q: {type: jms, factory: a.B}}\n", "client"),
     ("CFG-VALUE", "name: x\nendpoints: {q: ▶{type: jms, classpath: [a.jar]}}\n", ""),
     ("CFG-NOT-YET", "name: x\nlinks: {l: {from: a, to: b, dead_letter: {▶queue: DLQ}}}\n", "leave it away"),
@@ -82,7 +82,7 @@ def test_a_channel_has_the_keys_of_its_endpoints_wire() -> None:
 
 def test_a_channel_of_an_unusable_endpoint_has_no_findings_of_its_own() -> None:
     channels = "channels: {c: {endpoint: q, queue: X}, d: {endpoint: q}}\nlinks: {l: {from: c, to: d}}\n"
-    assert codes(f"name: x\nendpoints: {{q: {{type: mq}}}}\n{channels}") == ["CFG-NOT-YET"]
+    assert codes(f"name: x\nendpoints: {{q: {{type: fax}}}}\n{channels}") == ["CFG-VALUE"]
 
 
 def test_everything_is_reported_at_once_and_in_the_order_of_the_file() -> None:
