@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from adapters.base import AdapterError, ReconnectError
 from adapters.cosnotification.faults import on_connect, spell
-from adapters.cosnotification.orb import Orb, set_time_out
+from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.references import narrow, resolve, shorten
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin
@@ -24,8 +25,10 @@ FAREWELL_MS: Final = 2_000  # how long we wait for a peer to hear that we go
 class Connection:
     """One of the two below. `open` and `close` pair up; `close` twice is fine."""
 
+    _admin_interface: Any
+
     def __init__(
-        self, orb: Orb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel, servant: Any
+        self, orb: LocalOrb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel, servant: Any
     ) -> None:
         self._orb = orb
         self._endpoint = endpoint
@@ -36,14 +39,20 @@ class Connection:
         self._admin: Any = None
         self.proxy: Any = None
 
-    def open(self) -> None:
-        """Raises ReconnectError or StopError, with nothing left behind."""
+    def open(self, left_behind: Sequence[str] = ()) -> str:
+        """The reference of our admin at the peer, to be removed by whoever comes after us should we die; `left_behind` are such.
+
+        Raises ReconnectError or StopError, with nothing left behind.
+        """
         try:
+            for reference in left_behind:
+                self._remove(reference)
             channel = self._find_channel()
             self._admin = self._bounded(self._new_admin(channel))
             self.proxy = self._obtain(self._admin)
             self._key = b"client-" + secrets.token_hex(12).encode()
             self._connect(self._orb.activate(self._servant, self._key))
+            return self._orb.to_string(self._admin)
         except AdapterError:
             self.close()
             raise
@@ -71,6 +80,13 @@ class Connection:
         if self._key:
             self._orb.deactivate(self._key)
             self._key = b""
+
+    def _remove(self, admin: str) -> None:
+        """By its reference, never by its id: after a restart of the peer the id may be somebody else's."""
+        with suppress(CORBA.Exception):
+            found = self._orb.corba.string_to_object(admin)
+            set_time_out(found, min(self._timeout_ms, FAREWELL_MS))
+            found._unchecked_narrow(self._admin_interface).destroy()
 
     def ping(self) -> ReconnectError | None:
         """What is wrong with the peer, or None."""
@@ -120,6 +136,8 @@ class Connection:
 class ConsumerConnection(Connection):
     """We consume: the peer pushes structured events to our servant."""
 
+    _admin_interface = CosNotifyChannelAdmin.ConsumerAdmin
+
     def _new_admin(self, channel: Any) -> Any:
         return channel.new_for_consumers(CosNotifyChannelAdmin.AND_OP)[0]
 
@@ -136,6 +154,8 @@ class ConsumerConnection(Connection):
 
 class SupplierConnection(Connection):
     """We supply: structured events are pushed to the peer's proxy."""
+
+    _admin_interface = CosNotifyChannelAdmin.SupplierAdmin
 
     def _new_admin(self, channel: Any) -> Any:
         return channel.new_for_suppliers(CosNotifyChannelAdmin.AND_OP)[0]

@@ -1,150 +1,278 @@
-"""The ORB of this process: started once, shared by everybody who asks with the same settings, destroyed with the last of them.
+"""The ORB of the gateway: a worker process that is started, watched, and started again when it has died.
 
-omniORB allows one ORB in a process at a time, and an ORB that is not destroyed can abort the process at its end.
+Peers cannot bring the gateway down: what crashes or hangs the ORB library costs the worker, and the links on it reconnect. The ORB
+comes back on the same port, and the services that it hosts come back with it.
 """
 
 from __future__ import annotations
 
+import itertools
+import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Late
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from adapters.base import StopError
-from adapters.cosnotification import shims
+from adapters.base import AdapterError, ReconnectError, StopError
 from adapters.cosnotification.settings import OrbSettings
-from adapters.cosnotification.stubs import CORBA, PortableServer, omniORB
+from adapters.cosnotification.worker.frames import Closed, Frames, pack
+from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
+from adapters.cosnotification.worker.told import heard
 
-CONNECTIONS_PER_PEER: Final = 20  # calls to one server at the same time; each more would wait for a free connection
-SERVER_THREADS: Final = 400  # held pushes take a thread each
+START_SECS: Final = 30.0
+STOP_SECS: Final = 15.0
+QUIET_SECS: Final = 1.0  # then the worker is asked whether it lives
+HUNG_SECS: Final = 20.0  # without a sign of life: it is killed
+LONGEST_PAUSE_SECS: Final = 5.0
+STEADY_SECS: Final = 30.0  # a worker that lived so long is replaced at once
+
+
+class End(Protocol):
+    """A source or a sink, as the worker sees it. Called on the supervisor's thread: must not block."""
+
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> None: ...
+
+    def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None: ...
+
+
+class Worker:
+    """One life of the worker process."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", str(theirs.fileno())]
+            self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        self.frames = Frames(ours)
+        self.types_out = TypeNumbers(lambda number, data: self.frames.send(("types", number, data)))
+        self.types_in = NumberedTypes()
+        self.born = time.monotonic()
+        self._numbers = itertools.count()
+        self._calls: dict[int, Future[Any]] = {}
+        self._lock = threading.Lock()  # guards the calls and the end
+        self._ended: ReconnectError | None = None
+
+    def post(self, *frame: Any) -> None:
+        """Without an answer. A worker that has gone hears nothing, and needs not."""
+        self.post_packed(pack(frame))
+
+    def post_packed(self, frame: bytes) -> None:
+        with suppress(Closed):
+            self.frames.send_packed(frame)
+
+    def call(self, name: str, *arguments: Any) -> Future[Any]:
+        answer: Future[Any] = Future()
+        number = next(self._numbers)
+        with self._lock:
+            if self._ended is not None:
+                answer.set_exception(self._ended)
+                return answer
+            self._calls[number] = answer
+        self.post("call", number, name, arguments)
+        return answer
+
+    def on_return(self, number: int, value: Any, error: Any) -> None:
+        with self._lock:
+            answer = self._calls.pop(number, None)
+        if answer is None:
+            return
+        if error is None:
+            answer.set_result(value)
+        else:
+            answer.set_exception(heard(error))
+
+    def end(self) -> ReconnectError:
+        """It has gone, or must go: what it died of."""
+        self.frames.close()
+        try:
+            status = self.process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
+        how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        error = ReconnectError(
+            "COR-WORKER",
+            f"the ORB's process was {how}" if status < 0 else f"the ORB's process {how}",
+            hint="it is started again, and what crashed it is passed over",
+        )
+        with self._lock:
+            self._ended = error
+            unanswered, self._calls = self._calls, {}
+        for answer in unanswered.values():
+            answer.set_exception(error)
+        return error
 
 
 class Orb:
-    """A share in the ORB of this process. `start` and `stop` pair up; `stop` twice is fine."""
+    """`start` and `stop` pair up; `stop` twice is fine. Sources, sinks and services live between the two."""
 
     def __init__(self, settings: OrbSettings | None = None) -> None:
         self.settings: Final = settings or OrbSettings()
-        self._core: _Core | None = None
+        self.crashes = 0
+        self._lock = threading.Lock()
+        self._worker: Worker | None = None  # None: it is away, or we are stopped
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._ends: dict[int, End] = {}
+        self._end_ids = itertools.count(1)
+        self._hosted: dict[str, tuple[Any, ...]] = {}  # calls that every new worker gets again
+        self._listen = self.settings  # with the port that was chosen
+
+    # For the gateway
 
     def start(self) -> None:
-        """Raises StopError where the address cannot be had, or the process has an ORB with other settings."""
-        if self._core is None:
-            self._core = _acquire(self.settings)
+        """Raises StopError where the ORB does not come up; nothing is then left running."""
+        if self._thread is not None:
+            return
+        self._stopping.clear()
+        self._listen = _with_port(self.settings)
+        worker = Worker()
+        thread = threading.Thread(target=self._supervise, args=(worker,), name="orb-supervisor", daemon=True)
+        thread.start()
+        try:
+            await_(worker.call("start", self._listen.model_dump_json()), START_SECS)
+        except AdapterError as error:
+            self._stopping.set()
+            worker.process.kill()
+            thread.join()
+            raise StopError(error.code, error.message, path="orb", hint=error.hint) from error
+        self._thread = thread
+        with self._lock:
+            self._worker = worker
 
     def stop(self) -> None:
-        core, self._core = self._core, None
-        if core is not None:
-            _release(core)
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        self._stopping.set()
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            try:
+                worker.call("stop").result(STOP_SECS)
+            except (AdapterError, Late):
+                worker.process.kill()
+            worker.frames.close()
+        thread.join()
 
-    @property
-    def running(self) -> bool:
-        return self._core is not None
+    # For sources, sinks and services
 
-    @property
-    def corba(self) -> Any:
-        """The CORBA.ORB. Raises StopError when it is not running."""
-        return self._running().orb
+    def attach(self, end: End) -> tuple[int, Worker]:
+        """A number for this end, and the worker that serves it until one of both goes. Raises ReconnectError."""
+        with self._lock:
+            if self._worker is None:
+                raise ReconnectError("COR-WORKER", "the ORB's process is not running")
+            number = next(self._end_ids)
+            self._ends[number] = end
+            return number, self._worker
 
-    def activate(self, servant: Any, key: bytes) -> Any:
-        """A reference to the servant, whose object key is chosen by us: it stays the same over a restart on the same port."""
-        poa = self._running().poa
-        poa.activate_object_with_id(key, servant)
-        return poa.id_to_reference(key)
+    def detach(self, number: int) -> None:
+        with self._lock:
+            self._ends.pop(number, None)
 
-    def deactivate(self, key: bytes) -> None:
-        """No new call gets through; calls that run go on. Nothing happens where there is no such object."""
-        if self._core is not None:
-            with suppress(CORBA.SystemException, PortableServer.POA.ObjectNotActive):
-                self._core.poa.deactivate_object(key)
-
-    def to_string(self, reference: Any) -> str:
-        return str(self.corba.object_to_string(reference))
-
-    def _running(self) -> _Core:
-        if self._core is None:
+    def host(self, name: str, *arguments: Any) -> Any:
+        """A call that is made again, in the same words, to every later worker. Raises StopError or ReconnectError."""
+        with self._lock:
+            worker = self._worker
+        if worker is None:
             raise StopError("COR-ORB", "the ORB is not running")
-        return self._core
+        answer = await_(worker.call(name, *arguments), START_SECS)
+        self._hosted[name] = arguments
+        return answer
+
+    def unhost(self, name: str, ending: str) -> None:
+        self._hosted.pop(name, None)
+        with self._lock:
+            worker = self._worker
+        if worker is not None:
+            with suppress(AdapterError, Late):
+                worker.call(ending).result(STOP_SECS)
+
+    # The supervisor's thread
+
+    def _supervise(self, worker: Worker) -> None:
+        pause_secs = 0.0
+        while True:
+            self._listen_to(worker)
+            with self._lock:
+                if self._worker is worker:
+                    self._worker = None
+                ends = list(self._ends.values())
+            error = worker.end()
+            for end in ends:
+                end.on_worker_lost(worker, error)
+            if self._stopping.is_set():
+                return
+            self.crashes += 1
+            lived_secs = time.monotonic() - worker.born
+            pause_secs = 0.0 if lived_secs > STEADY_SECS else min(pause_secs * 2 + 0.1, LONGEST_PAUSE_SECS)
+            if self._stopping.wait(pause_secs):
+                return
+            worker = Worker()
+            self._revive(worker)
+
+    def _listen_to(self, worker: Worker) -> None:
+        heard_at = time.monotonic()
+        for frame in worker.frames.receive(QUIET_SECS):
+            if frame is None:
+                if time.monotonic() - heard_at > HUNG_SECS:
+                    worker.process.kill()
+                    return
+                worker.post("ping")
+                continue
+            heard_at = time.monotonic()
+            kind = frame[0]
+            if kind == "return":
+                worker.on_return(*frame[1:])
+            elif kind == "types":
+                worker.types_in.add(*frame[1:])
+            elif kind != "pong":
+                end = self._ends.get(frame[1])
+                if end is not None:
+                    end.on_frame(worker, frame)
+
+    def _revive(self, worker: Worker) -> None:
+        """Start the ORB in the new worker and host again what was hosted; then it is ours to use. Nothing here may wait."""
+        calls = [("start", (self._listen.model_dump_json(),)), *self._hosted.items()]
+
+        def next_call(done: Future[Any] | None = None) -> None:
+            if done is not None and done.exception() is not None:
+                worker.process.kill()  # its end is noticed, and it is tried again
+            elif calls:
+                name, arguments = calls.pop(0)
+                worker.call(name, *arguments).add_done_callback(next_call)
+            elif not self._stopping.is_set():
+                with self._lock:
+                    self._worker = worker
+
+        next_call()
 
 
-class _Core:
-    def __init__(self, settings: OrbSettings) -> None:
-        shims.install()
-        self.settings = settings
-        self.users = 0
-        try:
-            self.orb = CORBA.ORB_init(_options(settings), CORBA.ORB_ID)
-        except CORBA.SystemException as error:
-            raise StopError(
-                "COR-ORB", f"the ORB does not start on {settings.listen}: {error}", hint="is the address free and ours?"
-            ) from error
-        try:
-            root = self.orb.resolve_initial_references("RootPOA")
-            manager = root._get_the_POAManager()
-            policies = [
-                root.create_lifespan_policy(PortableServer.PERSISTENT),
-                root.create_id_assignment_policy(PortableServer.USER_ID),
-            ]
-            self.poa = root.create_POA("isthmus", manager, policies)
-            manager.activate()
-        except BaseException:
-            self.orb.destroy()
-            raise
+def _with_port(settings: OrbSettings) -> OrbSettings:
+    """A free port in place of port 0: it stays ours over the workers, so that references that peers hold go on to lead here.
+
+    The library reuses an address that has connections of a dead process lingering on it only if it was told the port.
+    """
+    host, _, port = settings.listen.rpartition(":")
+    if port != "0":
+        return settings
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as chosen:
+            chosen.bind(address)
+            return settings.model_copy(update={"listen": f"{host}:{chosen.getsockname()[1]}"})
+    except OSError as error:
+        raise StopError("COR-ORB", f"the ORB cannot listen on {settings.listen}: {error}", path="orb.listen") from error
 
 
-def _options(settings: OrbSettings) -> list[str]:
-    options = {
-        "configFile": "none",  # what stands in /etc/omniORB.cfg is not ours
-        "traceLevel": "0",
-        "endPoint": _end_point(settings.listen),
-        "nativeCharCodeSet": settings.code_set,
-        "giopMaxMsgSize": str(settings.max_message_bytes),
-        "clientCallTimeOutPeriod": str(settings.call_timeout_ms),
-        "clientConnectTimeOutPeriod": "0",  # any other value would replace the call's own time-out when it has to connect
-        "maxGIOPConnectionPerServer": str(CONNECTIONS_PER_PEER),
-        "maxServerThreadPerConnection": str(SERVER_THREADS),
-        "maxServerThreadPoolSize": str(SERVER_THREADS),
-        "useTypeCodeIndirections": "0",  # TAO refuses a TypeCode that points back to an enum
-    }
-    if settings.publish is not None:
-        options["endPointPublish"] = _end_point(settings.publish)
-    arguments = ["isthmus"]
-    for name, value in options.items():
-        arguments += [f"-ORB{name}", value]
-    return arguments
-
-
-def _end_point(address: str) -> str:
-    host, _, port = address.rpartition(":")
-    return f"giop:tcp:{host}:{'' if port == '0' else port}"
-
-
-_lock = threading.Lock()
-_current: _Core | None = None  # the one ORB of the process; guarded by _lock
-
-
-def _acquire(settings: OrbSettings) -> _Core:
-    global _current
-    with _lock:
-        if _current is None:
-            _current = _Core(settings)
-        elif _current.settings != settings:
-            raise StopError(
-                "COR-ORB",
-                "this process has an ORB with other settings",
-                hint="one process has one ORB: use the same settings",
-            )
-        _current.users += 1
-        return _current
-
-
-def _release(core: _Core) -> None:
-    global _current
-    with _lock:
-        core.users -= 1
-        if core.users == 0:
-            _current = None
-            core.orb.destroy()
-
-
-def set_time_out(reference: Any, timeout_ms: int) -> None:
-    """No call through this reference takes longer."""
-    omniORB.setClientCallTimeout(reference, timeout_ms)
+def await_(answer: Future[Any], timeout_secs: float) -> Any:
+    """The answer of the worker. Raises its error, or a ReconnectError."""
+    try:
+        return answer.result(timeout_secs)
+    except Late:
+        raise ReconnectError("COR-WORKER", "the ORB's process does not answer") from None

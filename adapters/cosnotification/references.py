@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from adapters.base import ReconnectError, StopError
 from adapters.cosnotification.faults import on_connect, spell
-from adapters.cosnotification.orb import Orb, set_time_out
+from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.stubs import CORBA
 
 _SCHEMES: Final = ("IOR:", "corbaloc:", "corbaname:")
 LONGEST_FILE_BYTES: Final = 1024 * 1024
 
 
-def resolve(orb: Orb, reference: str, interface: Any, timeout_ms: int) -> Any:
+def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> Any:
     """The object, narrowed to the interface, its calls bounded in time. Raises ReconnectError or StopError."""
     written = reference.strip()
     text = written if _is_reference(written) else _read_file(written)

@@ -1,36 +1,36 @@
-"""Sink of the CosNotification wire: a StructuredPushSupplier at a channel of the peer.
+"""Sink of the CosNotification wire: a supplier at a channel of the peer, in the ORB's process.
 
-A push returns when the channel has the event, so a batch is settled when `send` returns: it pushes one event after the other on the
-link's own thread.
+Batches go to the worker without waiting; it pushes them in order and reports. Two things are remembered over a broken connection:
+which events of a batch the peer had taken already, and which event killed the worker.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Final
 
-from adapters.base import (
-    Confirmation,
-    DeadLetterError,
-    Outgoing,
-    ReconnectError,
-    Refusal,
-    RetryLaterError,
-    Sink,
-    StopError,
-)
-from adapters.cosnotification.codec import event_to_orb
-from adapters.cosnotification.connection import SupplierConnection
-from adapters.cosnotification.faults import on_push
-from adapters.cosnotification.orb import Orb
-from adapters.cosnotification.settings import (
-    CosNotificationChannel,
-    CosNotificationEndpoint,
-    capabilities,
-)
-from adapters.cosnotification.stubs import CORBA, CosNotifyComm__POA
+from adapters.base import Confirmation, DeadLetterError, Outgoing, ReconnectError, Refusal, RetryLaterError, Sink
+from adapters.cosnotification.orb import Orb, Worker, await_
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
+from adapters.cosnotification.source import CLOSE_SECS, CONNECT_CALLS
+from adapters.cosnotification.worker.frames import pack
+from adapters.cosnotification.worker.told import heard
 from mappings.model import StructuredEvent
+
+REMEMBERED: Final = 10_000  # ids
+
+
+class _Batch:
+    """A batch at the worker."""
+
+    def __init__(self, ids: list[str], places: list[int], refusals: list[Refusal]) -> None:
+        self.ids = ids  # of what was sent to the worker
+        self.places = places  # of these in the link's batch
+        self.refusals = refusals  # known before it was sent
+        self.confirmation: Confirmation = Future()
+        self.trying: int | None = None  # what the worker was at, in careful mode
 
 
 class CosNotificationSink(Sink):
@@ -38,72 +38,160 @@ class CosNotificationSink(Sink):
 
     def __init__(self, orb: Orb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> None:
         self.capabilities = capabilities(channel)
-        self._connection = SupplierConnection(orb, endpoint, channel, _Supplier(self._disconnected))
-        self._disconnected_by_peer = False
-        self._settled_of_broken: set[str] = set()  # ids that the peer had taken when a batch broke off
+        self._orb = orb
+        self._endpoint = endpoint
+        self._channel = channel
+        self._timeout_secs = (endpoint.call_timeout_ms or orb.settings.call_timeout_ms) / 1000
+        self._lock = threading.Lock()
+        self._number = 0  # of this end at the worker; 0: closed
+        self._worker: Worker | None = None
+        self._failure: ReconnectError | None = None
+        self._batches: dict[int, _Batch] = {}  # at the worker, in order
+        self._next = 0
+        self._told_to_wait = False
+        self._taken: dict[str, None] = {}  # ids that the peer took before a batch broke off
+        self._suspects: dict[str, None] = {}  # ids in the batch that the worker died over
+        self._poison: dict[str, None] = {}  # ids that killed it
+        self._left_behind: list[str] = []  # admins at the peer that we may have left there
+
+    # For the link
 
     def connect(self) -> None:
-        self._disconnected_by_peer = False
-        self._connection.open()
+        with self._lock:
+            self._failure = None
+            self._told_to_wait = False
+            self._number, self._worker = number, worker = self._orb.attach(self)
+        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._left_behind)
+        try:
+            admin = await_(worker.call("sender", number, *arguments), self._timeout_secs * CONNECT_CALLS)
+        except BaseException:
+            self.close()
+            raise
+        self._left_behind = [admin]
 
     def send(self, batch: Sequence[Outgoing]) -> Confirmation:
-        proxy = self._connection.proxy
-        if proxy is None:
-            raise ReconnectError("COR-CLOSED", "the sink is not connected")
-        if self._disconnected_by_peer:
-            raise ReconnectError("COR-DISCONNECTED", "the peer has disconnected us")
+        with self._lock:
+            if self._worker is None:
+                raise ReconnectError("COR-CLOSED", "the sink is not connected")
+            if self._failure is not None:
+                raise self._failure
+            if self._told_to_wait:
+                if self._batches:
+                    raise RetryLaterError("COR-BUSY", "the peer has reached a limit of its own")
+                self._told_to_wait = False
+                self._worker.post("resume", self._number)
+            return self._send(self._worker, batch)
+
+    def _send(self, worker: Worker, outgoings: Sequence[Outgoing]) -> Confirmation:
         refusals: list[Refusal] = []
-        settled = 0
-        for index, outgoing in enumerate(batch):
-            if outgoing.id in self._settled_of_broken:
-                self._settled_of_broken.discard(outgoing.id)  # the batch comes again, this one needs not
-                continue
-            try:
-                _push(proxy, outgoing)
-            except DeadLetterError as error:
-                refusals.append(Refusal(index, error))
-            except RetryLaterError as error:
-                if settled == 0 and not refusals:
-                    raise
-                refusals += [Refusal(later, error) for later in range(index, len(batch))]  # in order, or not at all
-                break
-            except (ReconnectError, StopError):
-                self._settled_of_broken.update(done.id for done in batch[:index])
-                self._settled_of_broken.difference_update(batch[refusal.index].id for refusal in refusals)
-                raise
-            settled += 1
-        confirmation: Confirmation = Future()
-        confirmation.set_result(tuple(refusals))
-        return confirmation
+        places: list[int] = []
+        parcels: list[Any] = []
+        careful = False
+        for place, outgoing in enumerate(outgoings):
+            if self._taken and outgoing.id in self._taken:
+                del self._taken[outgoing.id]  # the batch comes again, this one needs not
+            elif outgoing.id in self._poison:
+                refusals.append(Refusal(place, _crashes_the_orb()))
+            elif not isinstance(outgoing.payload, StructuredEvent):
+                error = DeadLetterError("COR-VALUE", "a message cannot be pushed to a channel: it takes events")
+                refusals.append(Refusal(place, error))
+            else:
+                careful = careful or outgoing.id in self._suspects
+                places.append(place)
+                parcels.append(worker.types_out.parcel(outgoing.payload))
+        number = self._next
+        self._next += 1
+        try:
+            frame = pack(("batch", self._number, number, parcels, careful))
+        except ValueError:
+            refusals += _sift(places, parcels)
+            frame = pack(("batch", self._number, number, parcels, careful))
+        sent = _Batch([outgoings[place].id for place in places], places, refusals)
+        self._batches[number] = sent
+        worker.post_packed(frame)
+        return sent.confirmation
 
     def close(self) -> None:
-        self._connection.close()
+        with self._lock:
+            number, self._number = self._number, 0
+            worker, self._worker = self._worker, None
+        if number and worker is not None:
+            try:
+                worker.call("close", number).result(CLOSE_SECS)
+                self._left_behind = []
+            except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
+                pass
+            self._orb.detach(number)
+        self._fail_all(ReconnectError("COR-CLOSED", "closed before the peer confirmed"))
 
-    def _disconnected(self) -> None:
-        self._disconnected_by_peer = True
+    # For the supervisor
+
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> None:
+        if frame[0] == "trying":
+            with self._lock:
+                if frame[2] in self._batches:
+                    self._batches[frame[2]].trying = frame[3]
+            return
+        _, _, number, refused, error, pushed = frame
+        with self._lock:
+            batch = self._batches.pop(number, None)
+            if batch is None:
+                return
+            refusals = [Refusal(batch.places[index], heard(why)) for index, why in refused]  # type: ignore[arg-type]
+            outcome: Any = heard(error) if error is not None else None
+            if isinstance(outcome, ReconnectError):
+                self._failure = self._failure or outcome
+                refused_at = {index for index, _ in refused}
+                _remember(self._taken, [id_ for n, id_ in enumerate(batch.ids[:pushed]) if n not in refused_at])
+            elif isinstance(outcome, RetryLaterError) or any(isinstance(r.error, RetryLaterError) for r in refusals):
+                self._told_to_wait = True
+            else:
+                for id_ in batch.ids if self._suspects else ():
+                    self._suspects.pop(id_, None)
+        if outcome is not None:
+            batch.confirmation.set_exception(outcome)
+        else:
+            batch.confirmation.set_result(tuple(sorted(batch.refusals + refusals, key=lambda refusal: refusal.index)))
+
+    def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
+        with self._lock:
+            if self._worker is not worker:
+                return
+            self._failure = self._failure or error
+            first = next(iter(self._batches.values()), None)
+            if first is not None and first.trying is not None:
+                _remember(self._poison, [first.ids[first.trying]])
+                _remember(self._taken, first.ids[: first.trying])
+            elif first is not None:
+                _remember(self._suspects, first.ids)
+        self._fail_all(error)
+
+    def _fail_all(self, error: ReconnectError) -> None:
+        with self._lock:
+            batches = list(self._batches.values())
+            self._batches.clear()
+        for batch in batches:
+            batch.confirmation.set_exception(error)
 
 
-def _push(proxy: Any, outgoing: Outgoing) -> None:
-    """Raises one of the four errors."""
-    if not isinstance(outgoing.payload, StructuredEvent):
-        raise DeadLetterError("COR-VALUE", "a message cannot be pushed to a channel: it takes events")
-    event = event_to_orb(outgoing.payload)
-    try:
-        proxy.push_structured_event(event)
-    except CORBA.Exception as error:
-        raise on_push(error, "pushing an event") from error
-    except Exception as error:  # the library stumbles over some values instead of refusing them
-        raise DeadLetterError("COR-VALUE", f"a value cannot be sent: {type(error).__name__}: {error}") from error
+def _sift(places: list[int], parcels: list[Any]) -> list[Refusal]:
+    """Take out what cannot travel to the worker: a value that is not what its type says."""
+    refusals = []
+    for index in reversed(range(len(parcels))):
+        try:
+            pack((parcels[index],))
+        except ValueError:
+            error = DeadLetterError("COR-VALUE", "a value does not fit its type")
+            refusals.append(Refusal(places[index], error))
+            del places[index], parcels[index]
+    return refusals
 
 
-class _Supplier(CosNotifyComm__POA.StructuredPushSupplier):  # type: ignore[misc]
-    """What the peer calls, on threads of the ORB."""
+def _remember(ids: dict[str, None], more: Sequence[str]) -> None:
+    ids.update(dict.fromkeys(more))
+    while len(ids) > REMEMBERED:
+        del ids[next(iter(ids))]
 
-    def __init__(self, disconnected: Any) -> None:
-        self._disconnected = disconnected
 
-    def disconnect_structured_push_supplier(self) -> None:
-        self._disconnected()
-
-    def subscription_change(self, added: Any, removed: Any) -> None:
-        """Consumers come and go; we push what the link sends."""
+def _crashes_the_orb() -> DeadLetterError:
+    return DeadLetterError("COR-POISON", "this event crashes the ORB library when it is sent")

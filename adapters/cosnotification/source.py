@@ -1,21 +1,47 @@
-"""Source of the CosNotification wire: a StructuredPushConsumer at a channel of the peer."""
+"""Source of the CosNotification wire: a consumer at a channel of the peer, in the ORB's process.
+
+What was taken in and not acknowledged stays here when the connection ends, and comes again after the next one: a channel forgets
+what it has handed over, so nobody else has it.
+"""
 
 from __future__ import annotations
 
+import threading
+import time
+import uuid
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
-from adapters.cosnotification.codec import event_from_orb, is_persistent
-from adapters.cosnotification.connection import ConsumerConnection, Pulse
-from adapters.cosnotification.inlet import Inlet, NotTaken
-from adapters.cosnotification.orb import Orb
-from adapters.cosnotification.settings import (
-    CosNotificationChannel,
-    CosNotificationEndpoint,
-    capabilities,
-)
-from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyComm__POA, omniORB
+from adapters.cosnotification.orb import Orb, Worker, await_
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
+from adapters.cosnotification.worker.parcels import NumberedTypes
+from adapters.cosnotification.worker.told import heard
+
+CONNECT_CALLS: Final = 8  # calls to the peer that a connection takes at the most, each with its own time-out
+CLOSE_SECS: Final = 6.0
+CREDIT_SHARE: Final = 8  # room is told of when an eighth of the buffer is free again
+
+
+class _Entry:
+    """One event, from its arrival to its acknowledgement."""
+
+    __slots__ = ("content", "id", "number", "place", "received_at", "redelivered", "types", "worker")
+
+    def __init__(self, id_: str, worker: Worker, number: int, content: Any, received_at: float) -> None:
+        self.id = id_
+        self.worker: Worker | None = worker  # whose push waits for it; None: nobody's
+        self.types: NumberedTypes = worker.types_in
+        self.number = number
+        self.content = content
+        self.received_at = received_at
+        self.redelivered = False
+        self.place = "waiting"  # or "handed" to the link, or "settled"
+
+    def delivery(self) -> Delivery:
+        persistent, payload, error, original = self.content
+        return Delivery(payload, self.id, self.received_at, persistent, self.redelivered, original, error, self)
 
 
 class CosNotificationSource(Source):
@@ -23,72 +49,147 @@ class CosNotificationSource(Source):
 
     def __init__(self, orb: Orb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> None:
         self.capabilities = capabilities(channel)
-        self._ping_interval_secs = endpoint.ping_interval_secs
-        self._inlet = Inlet(channel.buffer, channel.hold_ms / 1000)
-        self._connection = ConsumerConnection(orb, endpoint, channel, _Consumer(self._inlet))
-        self._pulse: Pulse | None = None
+        self._orb = orb
+        self._endpoint = endpoint
+        self._channel = channel
+        self._timeout_secs = (endpoint.call_timeout_ms or orb.settings.call_timeout_ms) / 1000
+        self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
+        self._waiting: deque[_Entry] = deque()
+        self._handed: dict[_Entry, None] = {}  # in the order in which they were handed over
+        self._taking = False
+        self._woken = False
+        self._failure: ReconnectError | None = None
+        self._number = 0  # of this end at the worker; 0: closed
+        self._worker: Worker | None = None
+        self._uncredited = 0
+        self._left_behind: list[str] = []  # admins at the peer that we may have left there
+        self._prefix = uuid.uuid4().hex[:12]
+        self._count = 0
+
+    # For the link
 
     def connect(self) -> None:
-        self._inlet.open()  # the first push may come before connect_structured_push_consumer has returned
+        with self._lock:
+            self._failure = None
+            self._uncredited = 0
+            self._number, self._worker = number, worker = self._orb.attach(self)
+        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._left_behind)
         try:
-            self._connection.open()
+            admin = await_(worker.call("receiver", number, *arguments), self._timeout_secs * CONNECT_CALLS)
         except BaseException:
-            self._inlet.close()
+            self.close()
             raise
-        self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._inlet.fail)
+        self._left_behind = [admin]
 
     def receive(self, limit: int, timeout_secs: float) -> list[Delivery]:
-        if self._pulse is None:
+        if self._number == 0:
             raise ReconnectError("COR-CLOSED", "the source is not connected")
-        return self._inlet.take(limit, timeout_secs)
+        deadline = time.monotonic() + timeout_secs
+        with self._lock:
+            while not self._waiting:
+                if self._failure is not None:
+                    raise self._failure
+                remaining = deadline - time.monotonic()
+                if self._woken or remaining <= 0:
+                    self._woken = False
+                    return []
+                self._taking = True
+                self._arrived.wait(remaining)
+                self._taking = False
+            taken = [self._waiting.popleft() for _ in range(min(limit, len(self._waiting)))]
+            for entry in taken:
+                entry.place = "handed"
+                self._handed[entry] = None
+                self._uncredited += entry.worker is self._worker and not entry.redelivered
+            self._give_credit()
+        return [entry.delivery() for entry in map(_unpacked, taken)]
+
+    def _give_credit(self) -> None:
+        if self._worker is not None and self._uncredited * CREDIT_SHARE >= self._channel.buffer:
+            self._worker.post("credit", self._number, self._uncredited)
+            self._uncredited = 0
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
-        self._inlet.acknowledge(delivery.token for delivery in deliveries)
+        settled: list[int] = []
+        with self._lock:
+            for delivery in deliveries:
+                entry: _Entry = delivery.token
+                if entry.place == "handed":
+                    del self._handed[entry]
+                elif entry.place == "waiting":  # of an earlier connection, and about to come again: it needs not
+                    self._waiting.remove(entry)
+                if entry.place != "settled" and entry.worker is self._worker and entry.content[0]:
+                    settled.append(entry.number)
+                entry.place = "settled"
+            if settled and self._worker is not None:
+                self._worker.post("settled", self._number, settled)
 
     def release(self, deliveries: Sequence[Delivery]) -> None:
-        self._inlet.release(delivery.token for delivery in deliveries)
+        with self._lock:
+            self._give_back([delivery.token for delivery in deliveries if delivery.token in self._handed])
+
+    def _give_back(self, entries: list[_Entry]) -> None:
+        for entry in reversed(entries):
+            del self._handed[entry]
+            entry.place = "waiting"
+            entry.redelivered = True
+            self._waiting.appendleft(entry)
 
     def wake(self) -> None:
-        self._inlet.wake()
+        with self._lock:
+            self._woken = True
+            self._arrived.notify_all()
 
     def close(self) -> None:
-        pulse, self._pulse = self._pulse, None
-        self._inlet.close()  # before the farewell: a push that is held would keep the peer from hearing it
-        self._connection.close()
-        if pulse is not None:
-            pulse.stop()
+        with self._lock:
+            number, self._number = self._number, 0
+            worker, self._worker = self._worker, None
+        if number and worker is not None:
+            try:
+                worker.call("close", number).result(CLOSE_SECS)
+                self._left_behind = []
+            except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
+                pass
+            self._orb.detach(number)
+        with self._lock:
+            self._give_back(list(self._handed))
+            for entry in self._waiting:
+                entry.worker = None
+
+    # For the supervisor
+
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> None:
+        with self._lock:
+            if frame[0] == "failed":
+                self._fail(heard(frame[2]))
+                return
+            _, _, number, contents = frame
+            now = time.time()
+            for content in contents:
+                self._count += 1
+                self._waiting.append(_Entry(f"{self._prefix}-{self._count}", worker, number, content, now))
+                number += 1
+            if self._taking:
+                self._arrived.notify()
+
+    def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
+        with self._lock:
+            if self._worker is worker:
+                self._fail(error)
+
+    def _fail(self, error: Any) -> None:
+        self._failure = self._failure or error
+        self._arrived.notify_all()
 
 
-class _Consumer(CosNotifyComm__POA.StructuredPushConsumer):  # type: ignore[misc]
-    """What the peer calls, on threads of the ORB."""
-
-    def __init__(self, inlet: Inlet) -> None:
-        self._inlet = inlet
-
-    def push_structured_event(self, event: Any) -> None:
-        try:
-            payload = event_from_orb(event)
-        except DeadLetterError as error:
-            self._offer(None, error, _octets(event), persistent=True)
-        else:
-            self._offer(payload, persistent=is_persistent(payload))
-
-    def _offer(self, *arguments: Any, persistent: bool) -> None:
-        try:
-            self._inlet.offer(*arguments, persistent=persistent)
-        except NotTaken:
-            raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO) from None
-
-    def disconnect_structured_push_consumer(self) -> None:
-        self._inlet.fail(ReconnectError("COR-DISCONNECTED", "the peer has disconnected us"))
-
-    def offer_change(self, added: Any, removed: Any) -> None:
-        """Suppliers come and go; we take what is pushed."""
-
-
-def _octets(event: Any) -> bytes | None:
-    """The event as CDR, for a dead letter; None where the ORB cannot write it either."""
-    try:
-        return bytes(omniORB.cdrMarshal(CosNotification._tc_StructuredEvent, event))
-    except CORBA.Exception:
-        return None
+def _unpacked(entry: _Entry) -> _Entry:
+    """From the parcel to the event, on the link's thread; once, though it may be handed over twice."""
+    persistent, content, error, original = entry.content
+    if type(content) is tuple:
+        entry.content = (persistent, entry.types.event(content), None, None)
+    elif type(error) is tuple:
+        trouble = heard(error)
+        assert isinstance(trouble, DeadLetterError)
+        entry.content = (persistent, None, trouble, original)
+    return entry

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from adapters.base import DeadLetterError, Delivery, Outgoing, ReconnectError, RetryLaterError, StopError
+from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.orb import Orb
 from adapters.cosnotification.references import resolve
+from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
-from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
+from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin
 from mappings.idl_types import LONG, SHORT, Fixed
 from mappings.model import Property, StructuredEvent
 from tests.contract.wires.cosnotification import Peer
@@ -32,6 +34,14 @@ def orb() -> Iterator[Orb]:
     orb.start()
     yield orb
     orb.stop()
+
+
+@pytest.fixture
+def local() -> Iterator[LocalOrb]:
+    local = LocalOrb()
+    local.start()
+    yield local
+    local.stop()
 
 
 @pytest.fixture
@@ -87,7 +97,7 @@ def test_a_peer_that_hangs_is_noticed_on_both_sides(orb: Orb, peer: Peer) -> Non
         assert peer.pid is not None
         os.kill(peer.pid, signal.SIGSTOP)
         with pytest.raises(ReconnectError) as caught:
-            sink.send(outgoing(event(1)))
+            sink.send(outgoing(event(1))).result(PATIENCE_SECS)
         assert caught.value.code == "COR-TIMEOUT"
         assert receive_until_it_fails(source).code == "COR-TIMEOUT"
     finally:
@@ -96,17 +106,17 @@ def test_a_peer_that_hangs_is_noticed_on_both_sides(orb: Orb, peer: Peer) -> Non
         os.kill(peer.pid, signal.SIGCONT)
 
 
-def test_a_peer_that_disconnects_us_is_obeyed(orb: Orb, peer: Peer) -> None:
+def test_a_peer_that_disconnects_us_is_obeyed(orb: Orb, local: LocalOrb, peer: Peer) -> None:
     source = CosNotificationSource(orb, endpoint(peer.ior), channel())
     sink = CosNotificationSink(orb, endpoint(peer.ior), channel())
     source.connect()
     sink.connect()
     try:
-        factory = resolve(orb, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
+        factory = resolve(local, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
         factory.get_event_channel(0).destroy()
         assert receive_until_it_fails(source).code in ("COR-DISCONNECTED", "COR-GONE")
         with pytest.raises(ReconnectError):
-            sink.send(outgoing(event(1)))
+            sink.send(outgoing(event(1))).result(PATIENCE_SECS)
     finally:
         source.close()
         sink.close()
@@ -148,7 +158,7 @@ def test_ten_thousand_events_while_nobody_asks(orb: Orb, peer: Peer) -> None:
     sink.connect()
     try:
         for start in range(0, 10_000, 500):
-            sink.send(outgoing(*(event(n) for n in range(start, start + 500))))
+            sink.send(outgoing(*(event(n) for n in range(start, start + 500)))).result(PATIENCE_SECS)
         assert peer.queued() >= 9_000
         numbers: list[int] = []
         while len(numbers) < 10_000:
@@ -162,34 +172,37 @@ def test_ten_thousand_events_while_nobody_asks(orb: Orb, peer: Peer) -> None:
         sink.close()
 
 
-class ScriptedProxy(CosNotifyChannelAdmin__POA.StructuredProxyPushConsumer):  # type: ignore[misc]
-    """A peer's proxy whose pushes do what a test says."""
-
-    def __init__(self, on_push: Callable[[str], None]) -> None:
-        self.names: list[str] = []
-        self._on_push = on_push
-
-    def push_structured_event(self, notification: Any) -> None:
-        name = notification.header.fixed_header.event_name
-        self._on_push(name)
-        self.names.append(name)
+Scripted = Callable[[Callable[[str], None]], tuple[CosNotificationSink, list[str]]]
 
 
 @pytest.fixture
-def scripted(orb: Orb) -> Iterator[Callable[[Callable[[str], None]], tuple[CosNotificationSink, ScriptedProxy]]]:
-    def make(on_push: Callable[[str], None]) -> tuple[CosNotificationSink, ScriptedProxy]:
-        proxy = ScriptedProxy(on_push)
-        sink = CosNotificationSink(orb, endpoint("unused"), channel())
-        sink._connection.proxy = orb.activate(proxy, b"scripted")._narrow(
-            CosNotifyChannelAdmin.StructuredProxyPushConsumer
-        )
-        return sink, proxy
+def scripted(orb: Orb, local: LocalOrb) -> Iterator[Scripted]:
+    """A service in this process whose channel does with each push what a test says, and the names that it took."""
+    host = ServiceHost(local)
+    host.start()
+    sinks: list[CosNotificationSink] = []
+
+    def make(on_push: Callable[[str], None]) -> tuple[CosNotificationSink, list[str]]:
+        names: list[str] = []
+
+        def publish(notification: Any) -> None:
+            name = notification.header.fixed_header.event_name
+            on_push(name)
+            names.append(name)
+
+        host.channels[0].hub.publish = publish  # type: ignore[method-assign]
+        sink = CosNotificationSink(orb, endpoint(host.factory_ior), channel())
+        sink.connect()
+        sinks.append(sink)
+        return sink, names
 
     yield make
-    orb.deactivate(b"scripted")
+    for sink in sinks:
+        sink.close()
+    host.stop()
 
 
-def test_a_batch_that_breaks_off_is_not_pushed_twice(scripted: Any) -> None:
+def test_a_batch_that_breaks_off_is_not_pushed_twice(scripted: Scripted) -> None:
     broken = {"n2"}
 
     def break_once(name: str) -> None:
@@ -197,42 +210,52 @@ def test_a_batch_that_breaks_off_is_not_pushed_twice(scripted: Any) -> None:
             broken.remove(name)
             raise CORBA.COMM_FAILURE(0, CORBA.COMPLETED_MAYBE)
 
-    sink, proxy = scripted(break_once)
+    sink, names = scripted(break_once)
     batch = outgoing(*map(event, range(4)))
     with pytest.raises(ReconnectError):
+        sink.send(batch).result(PATIENCE_SECS)
+    with pytest.raises(ReconnectError):
         sink.send(batch)
-    assert sink.send(batch).result() == ()
-    assert proxy.names == ["n0", "n1", "n2", "n3"]
-    assert sink.send(batch[:2]).result() == ()
-    assert proxy.names == ["n0", "n1", "n2", "n3", "n0", "n1"], "an id is passed over once"
+    sink.close()
+    sink.connect()
+    assert sink.send(batch).result(PATIENCE_SECS) == ()
+    assert names == ["n0", "n1", "n2", "n3"]
+    assert sink.send(batch[:2]).result(PATIENCE_SECS) == ()
+    assert names == ["n0", "n1", "n2", "n3", "n0", "n1"], "an id is passed over once"
 
 
-def test_a_full_peer_in_the_middle_of_a_batch_keeps_the_order(scripted: Any) -> None:
-    def full_from_two_on(name: str) -> None:
-        if name >= "n2":
+def test_a_full_peer_in_the_middle_of_a_batch_keeps_the_order(scripted: Scripted) -> None:
+    full = {"n2", "n3"}
+
+    def full_at_first(name: str) -> None:
+        if name in full:
             raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO)
 
-    sink, proxy = scripted(full_from_two_on)
-    refusals = sink.send(outgoing(*map(event, range(4)))).result()
-    assert proxy.names == ["n0", "n1"]
+    sink, names = scripted(full_at_first)
+    first, second = outgoing(*map(event, range(4))), outgoing(event(4))
+    confirmations = [sink.send(first), sink.send(second)]
+    refusals = confirmations[0].result(PATIENCE_SECS)
     assert [(refusal.index, type(refusal.error)) for refusal in refusals] == [
         (2, RetryLaterError),
         (3, RetryLaterError),
     ]
     with pytest.raises(RetryLaterError):
-        sink.send(outgoing(event(2), event(3)))
+        confirmations[1].result(PATIENCE_SECS)
+    with pytest.raises(RetryLaterError):
+        sink.send(first[2:]).result(PATIENCE_SECS)
+    full.clear()
+    assert [sink.send(batch).result(PATIENCE_SECS) for batch in (first[2:], second)] == [(), ()]
+    assert names == ["n0", "n1", "n2", "n3", "n4"]
 
 
-def test_an_event_that_cannot_be_sent_is_refused_and_the_others_pass(scripted: Any) -> None:
-    sink, proxy = scripted(lambda _: None)
-    unsendable = StructuredEvent("d", "t", "bad", (), (Property("p", Fixed(2, 0), "no number"),))
+def test_an_event_that_cannot_be_sent_is_refused_and_the_others_pass(scripted: Scripted) -> None:
+    sink, names = scripted(lambda _: None)
+    no_number = StructuredEvent("d", "t", "bad", (), (Property("p", Fixed(2, 0), "no number"),))
+    no_value = StructuredEvent("d", "t", "bad", (), (Property("p", LONG, object()),))
     text_with_nul = StructuredEvent("d", "t", "nul\0", ())
-    refusals = sink.send(outgoing(event(0), unsendable, text_with_nul, event(1))).result()
-    assert proxy.names == ["n0", "n1"]
-    assert [(refusal.index, type(refusal.error)) for refusal in refusals] == [
-        (1, DeadLetterError),
-        (2, DeadLetterError),
-    ]
+    refusals = sink.send(outgoing(event(0), no_number, text_with_nul, no_value, event(1))).result(PATIENCE_SECS)
+    assert names == ["n0", "n1"]
+    assert [(refusal.index, type(refusal.error)) for refusal in refusals] == [(n, DeadLetterError) for n in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -259,9 +282,9 @@ def test_a_file_that_holds_something_else(orb: Orb, tmp_path: Path) -> None:
     assert caught.value.code == "COR-REFERENCE"
 
 
-def test_an_object_of_another_kind(orb: Orb, peer: Peer) -> None:
-    factory = resolve(orb, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
-    channel_reference = orb.to_string(factory.get_event_channel(0))
+def test_an_object_of_another_kind(orb: Orb, local: LocalOrb, peer: Peer) -> None:
+    factory = resolve(local, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
+    channel_reference = local.to_string(factory.get_event_channel(0))
     with pytest.raises(ReconnectError) as caught:
         CosNotificationSource(orb, endpoint(channel_reference), channel()).connect()
     assert caught.value.code == "COR-INTERFACE"

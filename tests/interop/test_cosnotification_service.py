@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from adapters.cosnotification.codec import event_from_orb, event_to_orb
-from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.references import resolve
 from adapters.cosnotification.stubs import (
     CORBA,
@@ -50,7 +50,7 @@ class Consumer(CosNotifyComm__POA.StructuredPushConsumer):  # type: ignore[misc]
 
 
 class Bench:
-    def __init__(self, orb: Orb, peer: Peer) -> None:
+    def __init__(self, orb: LocalOrb, peer: Peer) -> None:
         self.orb = orb
         self.peer = peer
         self.factory = resolve(orb, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
@@ -89,8 +89,8 @@ def event(number: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def peer_and_orb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Orb, Peer]]:
-    orb = Orb()
+def peer_and_orb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalOrb, Peer]]:
+    orb = LocalOrb()
     orb.start()
     peer = Peer(Path(tmp_path_factory.mktemp("peer")))
     peer.start()
@@ -100,7 +100,7 @@ def peer_and_orb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Orb
 
 
 @pytest.fixture
-def bench(peer_and_orb: tuple[Orb, Peer]) -> Iterator[Bench]:
+def bench(peer_and_orb: tuple[LocalOrb, Peer]) -> Iterator[Bench]:
     bench = Bench(*peer_and_orb)
     yield bench
     for number in range(1, bench._count + 1):

@@ -22,7 +22,8 @@ class Admin(ServiceObject, QosAdmin, Generic[Proxy]):
         self.qos = Qos(channel.qos)
         self._ids = Numbers(1)
         self._proxies: dict[int, Proxy] = {}
-        super().__init__(channel.orb)
+        self.place = f"{channel.place}/{type(self).__name__}/{id_}"
+        super().__init__(channel.orb, channel.service.key(self.place))
 
     def _get_MyID(self) -> int:
         return self.id

@@ -13,19 +13,20 @@ from adapters.cosnotification.service.supplier_admin import SupplierAdmin
 from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 
 if TYPE_CHECKING:
-    from adapters.cosnotification.service.service import NotificationService
+    from adapters.cosnotification.service.host import ServiceHost
 
 _ADMIN_LIMITS = ("MaxQueueLength", "MaxConsumers", "MaxSuppliers")
 
 
 class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChannel):  # type: ignore[misc]
-    def __init__(self, service: NotificationService, id_: int) -> None:
+    def __init__(self, service: ServiceHost, id_: int) -> None:
         self.service = service
         self.id = id_
         self.hub = Hub()
         self.qos = Qos()
         self._admin_ids = Numbers(1)  # 0 is the default admin of either side (RULES.md 1.4)
-        super().__init__(service.orb)
+        self.place = f"channel/{id_}"
+        super().__init__(service.orb, service.key(self.place))
         self._consumer_admins = {0: ConsumerAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)}
         self._supplier_admins = {0: SupplierAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)}
 

@@ -8,13 +8,13 @@ from adapters.cosnotification.service.objects import ServiceObject
 from adapters.cosnotification.stubs import CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 
 if TYPE_CHECKING:
-    from adapters.cosnotification.service.service import NotificationService
+    from adapters.cosnotification.service.host import ServiceHost
 
 
 class EventChannelFactory(ServiceObject, CosNotifyChannelAdmin__POA.EventChannelFactory):  # type: ignore[misc]
-    def __init__(self, service: NotificationService) -> None:
+    def __init__(self, service: ServiceHost) -> None:
         self._service = service
-        super().__init__(service.orb)
+        super().__init__(service.orb, service.key("factory"))
 
     def create_channel(self, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
         if initial_admin:

@@ -7,11 +7,10 @@ factory ─┬─ channel ─┬─ consumer admin ─── structured proxy pu
 
 from __future__ import annotations
 
-import secrets
 import threading
 from typing import Any
 
-from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.qos import Qos
 from adapters.cosnotification.stubs import CORBA
 
@@ -19,9 +18,9 @@ from adapters.cosnotification.stubs import CORBA
 class ServiceObject:
     """Mixed into every servant of the service."""
 
-    def __init__(self, orb: Orb) -> None:
+    def __init__(self, orb: LocalOrb, key: bytes) -> None:
         self.orb = orb
-        self._key = b"notify-" + secrets.token_hex(16).encode()
+        self._key = key
         self._alive = True
         self._life = threading.Lock()
         self.reference = orb.activate(self, self._key)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification import shims
-from adapters.cosnotification.orb import set_time_out
+from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.objects import QosAdmin, ServiceObject
 from adapters.cosnotification.service.proxy_supplier import FAREWELL_MS
 from adapters.cosnotification.service.qos import Qos
@@ -36,7 +36,7 @@ class StructuredProxyPushConsumer(
         self._connected = False
         self._supplier: Any = None
         self._publish = admin.channel.hub.publish
-        super().__init__(admin.orb)
+        super().__init__(admin.orb, admin.channel.service.key(f"{admin.place}/{id_}"))
 
     # What clients call (states: RULES.md 1.10)
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification import shims
-from adapters.cosnotification.orb import set_time_out
+from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.engine.event_queue import EventQueue
 from adapters.cosnotification.service.engine.outlet import Outlet
 from adapters.cosnotification.service.objects import QosAdmin, ServiceObject
@@ -38,7 +38,7 @@ class StructuredProxyPushSupplier(
         self._consumer: Any = None
         self._outlet: Outlet | None = None
         self._suspended = False
-        super().__init__(admin.orb)
+        super().__init__(admin.orb, admin.channel.service.key(f"{admin.place}/{id_}"))
 
     # What clients call (states: RULES.md 1.10)
 

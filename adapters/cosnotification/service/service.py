@@ -1,94 +1,31 @@
-"""The Notification Service: a factory and its channels, hosted in the ORB of this process."""
+"""The Notification Service, as the gateway sees it: hosted in the ORB's process, and again in the next one when that has died.
+
+The factory and the channels that are made at start keep their references over a crash of that process. What clients had obtained
+from them is gone then, and clients connect anew.
+"""
 
 from __future__ import annotations
 
-import threading
-import time
-from typing import Final
+import secrets
 
 from adapters.cosnotification.orb import Orb
-from adapters.cosnotification.service.channel import EventChannel
-from adapters.cosnotification.service.engine.outlet import RetryPolicy
-from adapters.cosnotification.service.factory import EventChannelFactory
-from adapters.cosnotification.service.objects import Numbers
-
-QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
-DRAIN_SECS: Final = 2.0
-FAREWELL_SECS: Final = 3.0  # clients that are not told by then find out by themselves
-END_SECS: Final = 5.0
 
 
 class NotificationService:
     """`start`, give `factory_ior` to clients, `stop`. Channels have ids from 0 on."""
 
-    def __init__(
-        self, orb: Orb, *, channels: int = 1, queue_limit: int = QUEUE_LIMIT, retry: RetryPolicy | None = None
-    ) -> None:
-        self.orb = orb
-        self.queue_limit = queue_limit
-        self.retry = retry or RetryPolicy()
-        self._initial_channels = channels
-        self._ids = Numbers(0)
-        self._lock = threading.Lock()
-        self._channels: dict[int, EventChannel] = {}
-        self._factory: EventChannelFactory | None = None
-        self._farewells_until: float | None = None  # set when the service stops
+    def __init__(self, orb: Orb, *, channels: int = 1) -> None:
+        self._orb = orb
+        self._channels = channels
+        self._secret = secrets.token_bytes(32)
+        self.factory_ior = ""
 
     def start(self) -> None:
-        """The ORB must be running."""
-        self._factory = EventChannelFactory(self)
-        for _ in range(self._initial_channels):
-            self.create_channel()
+        """The ORB must be running. Raises StopError."""
+        self.factory_ior = self._orb.host("service_start", self._channels, self._secret)
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""
-        factory, self._factory = self._factory, None
-        if factory is None:
-            return
-        factory.end()
-        self._drain()
-        self._farewells_until = time.monotonic() + FAREWELL_SECS
-        outlets = [outlet for channel in self.channels for outlet in channel.hub.outlets]
-        for channel in self.channels:
-            channel.dismiss()
-        deadline = time.monotonic() + END_SECS
-        for outlet in outlets:
-            outlet.join(max(0.0, deadline - time.monotonic()))
-
-    @property
-    def factory(self) -> EventChannelFactory:
-        assert self._factory is not None, "the service is not running"
-        return self._factory
-
-    @property
-    def factory_ior(self) -> str:
-        return self.orb.to_string(self.factory.reference)
-
-    @property
-    def channels(self) -> list[EventChannel]:
-        with self._lock:
-            return list(self._channels.values())
-
-    def create_channel(self) -> EventChannel:
-        channel = EventChannel(self, self._ids.take())
-        with self._lock:
-            self._channels[channel.id] = channel
-        return channel
-
-    def forget(self, channel: EventChannel) -> None:
-        with self._lock:
-            self._channels.pop(channel.id, None)
-
-    @property
-    def has_time(self) -> bool:
-        """False when a stopping service has waited long enough for clients that do not answer."""
-        return self._farewells_until is None or time.monotonic() < self._farewells_until
-
-    def queued(self) -> int:
-        """Events that wait for a consumer, those under way included."""
-        return sum(len(outlet.queue) for channel in self.channels for outlet in channel.hub.outlets)
-
-    def _drain(self) -> None:
-        deadline = time.monotonic() + DRAIN_SECS
-        while self.queued() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        if self.factory_ior:
+            self.factory_ior = ""
+            self._orb.unhost("service_start", "service_stop")

@@ -8,14 +8,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from adapters.cosnotification.orb import Orb
-from adapters.cosnotification.service.service import NotificationService
+from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.service.host import ServiceHost
 
 
 def main() -> None:
-    orb = Orb()
+    orb = LocalOrb()
     orb.start()
-    service = NotificationService(orb, channels=int(sys.argv[2]))
+    service = ServiceHost(orb, channels=int(sys.argv[2]))
     service.start()
     path = Path(sys.argv[1])
     new = path.with_suffix(".new")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.local_orb import LocalOrb
 
 
 @pytest.fixture
-def orb() -> Iterator[Orb]:
-    orb = Orb()
+def orb() -> Iterator[LocalOrb]:
+    orb = LocalOrb()
     orb.start()
     yield orb
     orb.stop()

@@ -15,7 +15,7 @@ from adapters.cosnotification.codec import event_from_orb, event_to_orb, is_pers
 from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.descriptors import descriptor_of, type_of
 from adapters.cosnotification.encoding import any_to_orb
-from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.local_orb import LocalOrb
 from mappings import idl_types as idl
 from mappings.known_types import KNOWN, STRUCTURED_EVENT
 from mappings.model import NO_ARM, Any_, Property, StructuredEvent, UnionValue
@@ -258,8 +258,8 @@ def test_reliability_is_read_from_the_event() -> None:
     assert not is_persistent(StructuredEvent("", "", ""))
 
 
-def test_the_orb_is_shared_and_ends_with_its_last_user(orb: Orb) -> None:
-    second = Orb(orb.settings)
+def test_the_orb_is_shared_and_ends_with_its_last_user(orb: LocalOrb) -> None:
+    second = LocalOrb(orb.settings)
     second.start()
     assert second.corba is orb.corba
     orb.stop()

@@ -1,0 +1,147 @@
+"""The CORBA ORB of this process: shared by everybody who asks with the same settings, destroyed with the last of them.
+
+omniORB allows one ORB in a process at a time, and an ORB that is not destroyed can abort the process at its end.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any, Final
+
+from adapters.base import StopError
+from adapters.cosnotification import shims
+from adapters.cosnotification.settings import OrbSettings
+from adapters.cosnotification.stubs import CORBA, PortableServer, omniORB
+
+CONNECTIONS_PER_PEER: Final = 20  # calls to one server at the same time; each more would wait for a free connection
+SERVER_THREADS: Final = 400  # held pushes take a thread each
+
+
+class LocalOrb:
+    """A share in the ORB of this process. `start` and `stop` pair up; `stop` twice is fine."""
+
+    def __init__(self, settings: OrbSettings | None = None) -> None:
+        self.settings: Final = settings or OrbSettings()
+        self._core: _Core | None = None
+
+    def start(self) -> None:
+        """Raises StopError where the address cannot be had, or the process has an ORB with other settings."""
+        if self._core is None:
+            self._core = _acquire(self.settings)
+
+    def stop(self) -> None:
+        core, self._core = self._core, None
+        if core is not None:
+            _release(core)
+
+    @property
+    def running(self) -> bool:
+        return self._core is not None
+
+    @property
+    def corba(self) -> Any:
+        """The CORBA.ORB. Raises StopError when it is not running."""
+        return self._running().orb
+
+    def activate(self, servant: Any, key: bytes) -> Any:
+        """A reference to the servant, whose object key is chosen by us: it stays the same over a restart on the same port."""
+        poa = self._running().poa
+        poa.activate_object_with_id(key, servant)
+        return poa.id_to_reference(key)
+
+    def deactivate(self, key: bytes) -> None:
+        """No new call gets through; calls that run go on. Nothing happens where there is no such object."""
+        if self._core is not None:
+            with suppress(CORBA.SystemException, PortableServer.POA.ObjectNotActive):
+                self._core.poa.deactivate_object(key)
+
+    def to_string(self, reference: Any) -> str:
+        return str(self.corba.object_to_string(reference))
+
+    def _running(self) -> _Core:
+        if self._core is None:
+            raise StopError("COR-ORB", "the ORB is not running")
+        return self._core
+
+
+class _Core:
+    def __init__(self, settings: OrbSettings) -> None:
+        shims.install()
+        self.settings = settings
+        self.users = 0
+        self.orb = CORBA.ORB_init(_options(settings), CORBA.ORB_ID)
+        try:
+            root = self.orb.resolve_initial_references("RootPOA")
+            manager = root._get_the_POAManager()
+            policies = [
+                root.create_lifespan_policy(PortableServer.PERSISTENT),
+                root.create_id_assignment_policy(PortableServer.USER_ID),
+            ]
+            self.poa = root.create_POA("isthmus", manager, policies)
+            manager.activate()
+        except CORBA.SystemException as error:
+            self.orb.destroy()
+            raise StopError(
+                "COR-ORB", f"the ORB cannot listen on {settings.listen}: {error}", hint="is the address free and ours?"
+            ) from error
+
+
+def _options(settings: OrbSettings) -> list[str]:
+    options = {
+        "configFile": "none",  # what stands in /etc/omniORB.cfg is not ours
+        "traceLevel": "0",
+        "endPoint": _end_point(settings.listen),
+        "nativeCharCodeSet": settings.code_set,
+        "giopMaxMsgSize": str(settings.max_message_bytes),
+        "clientCallTimeOutPeriod": str(settings.call_timeout_ms),
+        "clientConnectTimeOutPeriod": "0",  # any other value would replace the call's own time-out when it has to connect
+        "maxGIOPConnectionPerServer": str(CONNECTIONS_PER_PEER),
+        "maxServerThreadPerConnection": str(SERVER_THREADS),
+        "maxServerThreadPoolSize": str(SERVER_THREADS),
+        "useTypeCodeIndirections": "0",  # TAO refuses a TypeCode that points back to an enum
+    }
+    if settings.publish is not None:
+        options["endPointPublish"] = _end_point(settings.publish)
+    arguments = ["isthmus"]
+    for name, value in options.items():
+        arguments += [f"-ORB{name}", value]
+    return arguments
+
+
+def _end_point(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    return f"giop:tcp:{host}:{'' if port == '0' else port}"
+
+
+_lock = threading.Lock()
+_current: _Core | None = None  # the one ORB of the process; guarded by _lock
+
+
+def _acquire(settings: OrbSettings) -> _Core:
+    global _current
+    with _lock:
+        if _current is None:
+            _current = _Core(settings)
+        elif _current.settings != settings:
+            raise StopError(
+                "COR-ORB",
+                "this process has an ORB with other settings",
+                hint="one process has one ORB: use the same settings",
+            )
+        _current.users += 1
+        return _current
+
+
+def _release(core: _Core) -> None:
+    global _current
+    with _lock:
+        core.users -= 1
+        if core.users == 0:
+            _current = None
+            core.orb.destroy()
+
+
+def set_time_out(reference: Any, timeout_ms: int) -> None:
+    """No call through this reference takes longer."""
+    omniORB.setClientCallTimeout(reference, timeout_ms)

@@ -1,0 +1,107 @@
+"""The Notification Service: a factory and its channels, hosted in the ORB of this process."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import time
+from typing import Final
+
+from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.service.channel import EventChannel
+from adapters.cosnotification.service.engine.outlet import RetryPolicy
+from adapters.cosnotification.service.factory import EventChannelFactory
+from adapters.cosnotification.service.objects import Numbers
+
+QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
+DRAIN_SECS: Final = 2.0
+FAREWELL_SECS: Final = 3.0  # clients that are not told by then find out by themselves
+END_SECS: Final = 5.0
+
+
+class ServiceHost:
+    """`start`, give `factory_ior` to clients, `stop`. Channels have ids from 0 on."""
+
+    def __init__(
+        self,
+        orb: LocalOrb,
+        *,
+        channels: int = 1,
+        secret: bytes | None = None,
+        queue_limit: int = QUEUE_LIMIT,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self.orb = orb
+        self._secret = secret or secrets.token_bytes(32)
+        self.queue_limit = queue_limit
+        self.retry = retry or RetryPolicy()
+        self._initial_channels = channels
+        self._ids = Numbers(0)
+        self._lock = threading.Lock()
+        self._channels: dict[int, EventChannel] = {}
+        self._factory: EventChannelFactory | None = None
+        self._farewells_until: float | None = None  # set when the service stops
+
+    def key(self, place: str) -> bytes:
+        """The object key of what stands there: nobody else can guess it, and with the same secret it is the same again."""
+        return b"notify-" + hmac.new(self._secret, place.encode(), "sha256").hexdigest()[:32].encode()
+
+    def start(self) -> None:
+        """The ORB must be running."""
+        self._factory = EventChannelFactory(self)
+        for _ in range(self._initial_channels):
+            self.create_channel()
+
+    def stop(self) -> None:
+        """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""
+        factory, self._factory = self._factory, None
+        if factory is None:
+            return
+        factory.end()
+        self._drain()
+        self._farewells_until = time.monotonic() + FAREWELL_SECS
+        outlets = [outlet for channel in self.channels for outlet in channel.hub.outlets]
+        for channel in self.channels:
+            channel.dismiss()
+        deadline = time.monotonic() + END_SECS
+        for outlet in outlets:
+            outlet.join(max(0.0, deadline - time.monotonic()))
+
+    @property
+    def factory(self) -> EventChannelFactory:
+        assert self._factory is not None, "the service is not running"
+        return self._factory
+
+    @property
+    def factory_ior(self) -> str:
+        return self.orb.to_string(self.factory.reference)
+
+    @property
+    def channels(self) -> list[EventChannel]:
+        with self._lock:
+            return list(self._channels.values())
+
+    def create_channel(self) -> EventChannel:
+        channel = EventChannel(self, self._ids.take())
+        with self._lock:
+            self._channels[channel.id] = channel
+        return channel
+
+    def forget(self, channel: EventChannel) -> None:
+        with self._lock:
+            self._channels.pop(channel.id, None)
+
+    @property
+    def has_time(self) -> bool:
+        """False when a stopping service has waited long enough for clients that do not answer."""
+        return self._farewells_until is None or time.monotonic() < self._farewells_until
+
+    def queued(self) -> int:
+        """Events that wait for a consumer, those under way included."""
+        return sum(len(outlet.queue) for channel in self.channels for outlet in channel.hub.outlets)
+
+    def _drain(self) -> None:
+        deadline = time.monotonic() + DRAIN_SECS
+        while self.queued() and time.monotonic() < deadline:
+            time.sleep(0.01)

@@ -1,0 +1,178 @@
+"""The worker process: `python -m adapters.cosnotification.worker FD`, started by `adapters.cosnotification.orb.Orb` alone.
+
+It ends when the gateway says so, and at once when the gateway has gone. Signals from a terminal or a service manager are for the
+gateway: it drains first, and then ends us.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Final
+
+from adapters.base import AdapterError, ReconnectError
+from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.service.host import ServiceHost
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
+from adapters.cosnotification.worker.frames import Closed, Frames
+from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
+from adapters.cosnotification.worker.receiving import Receiver
+from adapters.cosnotification.worker.sending import Sender
+from adapters.cosnotification.worker.told import told
+
+CALLS_AT_ONCE: Final = 64
+SWITCH_INTERVAL_SECS: Final = 0.001
+
+
+class Worker:
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._types_out = TypeNumbers(lambda number, data: frames.send(("types", number, data)))
+        self._types_in = NumberedTypes()
+        self._pool = ThreadPoolExecutor(CALLS_AT_ONCE, "cosnotification-call")
+        self._orb: LocalOrb | None = None
+        self._service: ServiceHost | None = None
+        self._receivers: dict[int, Receiver] = {}
+        self._senders: dict[int, Sender] = {}
+        self._frame_handlers: Final[dict[str, Callable[..., object]]] = {
+            "call": lambda *call: self._pool.submit(self._call, *call),
+            "types": self._types_in.add,
+            "ping": lambda: frames.send(("pong",)),
+            "credit": self._credit,
+            "settled": self._settled,
+            "batch": self._batch,
+            "resume": self._resume,
+        }
+
+    def run(self) -> None:
+        for frame in self._frames.receive():
+            assert frame is not None
+            self._frame_handlers[frame[0]](*frame[1:])
+
+    def _call(self, number: int, name: str, arguments: tuple[Any, ...]) -> None:
+        answer: tuple[Any, ...]
+        try:
+            try:
+                answer = ("return", number, getattr(self, f"call_{name}")(*arguments), None)
+            except AdapterError as error:
+                answer = ("return", number, None, told(error))
+            except Exception as bug:  # noqa: BLE001 - the caller must hear of it
+                trouble = ReconnectError(
+                    "COR-WORKER", f"unexpected {type(bug).__name__}: {bug}", hint="please report this"
+                )
+                answer = ("return", number, None, told(trouble))
+            self._frames.send(answer)
+        except Closed:
+            pass  # nobody is left to hear the answer
+
+    # Calls of the gateway, each on a thread of the pool
+
+    def call_start(self, settings: str) -> None:
+        orb = LocalOrb(OrbSettings.model_validate_json(settings))
+        orb.start()
+        self._orb = orb
+
+    def call_stop(self) -> None:
+        for end in (*self._receivers, *self._senders):
+            self.call_close(end)
+        self.call_service_stop()
+        if self._orb is not None:
+            self._orb.stop()
+
+    def call_receiver(self, end: int, endpoint: str, channel: str, left_behind: list[str]) -> str:
+        receiver = Receiver(
+            self._running,
+            CosNotificationEndpoint.model_validate_json(endpoint),
+            CosNotificationChannel.model_validate_json(channel),
+            self._types_out,
+            lambda first, contents: self._frames.send(("events", end, first, contents)),
+            lambda error: self._frames.send(("failed", end, told(error))),
+        )
+        self._receivers[end] = receiver  # before it opens: pushes may come, and be settled, at once
+        try:
+            return receiver.open(left_behind)
+        except BaseException:
+            del self._receivers[end]
+            raise
+
+    def call_sender(self, end: int, endpoint: str, channel: str, left_behind: list[str]) -> str:
+        sender = Sender(
+            self._running,
+            CosNotificationEndpoint.model_validate_json(endpoint),
+            CosNotificationChannel.model_validate_json(channel),
+            self._types_in,
+            lambda *report: self._frames.send(("result", end, *report)),
+            lambda number, index: self._frames.send(("trying", end, number, index)),
+        )
+        self._senders[end] = sender
+        try:
+            return sender.open(left_behind)
+        except BaseException:
+            del self._senders[end]
+            raise
+
+    def call_close(self, end: int) -> None:
+        found: Receiver | Sender | None = self._receivers.pop(end, None) or self._senders.pop(end, None)
+        if found is not None:
+            found.close()
+
+    def call_service_start(self, channels: int, secret: bytes) -> str:
+        service = ServiceHost(self._running, channels=channels, secret=secret)
+        service.start()
+        self._service = service
+        return service.factory_ior
+
+    def call_service_stop(self) -> None:
+        service, self._service = self._service, None
+        if service is not None:
+            service.stop()
+
+    # Frames without an answer, on the thread that reads them; those for an end that has gone mean nothing
+
+    def _credit(self, end: int, count: int) -> None:
+        if (found := self._receivers.get(end)) is not None:
+            found.gate.credit(count)
+
+    def _settled(self, end: int, numbers: list[int]) -> None:
+        if (found := self._receivers.get(end)) is not None:
+            found.gate.settled(numbers)
+
+    def _resume(self, end: int) -> None:
+        if (found := self._senders.get(end)) is not None:
+            found.resume()
+
+    def _batch(self, end: int, number: int, parcels: list[Any], careful: bool) -> None:
+        sender = self._senders.get(end)
+        if sender is None:
+            closed = ReconnectError("COR-CLOSED", "the sink is not connected")
+            self._frames.send(("result", end, number, [], told(closed), 0))
+        else:
+            sender.send(number, parcels, careful)
+
+    @property
+    def _running(self) -> LocalOrb:
+        assert self._orb is not None
+        return self._orb
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.setswitchinterval(SWITCH_INTERVAL_SECS)
+    frames = Frames(socket.socket(fileno=int(sys.argv[1])))
+    worker = Worker(frames)
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)  # events are trees: nothing that counting references does not free
+    with suppress(Closed):
+        worker.run()
+    os._exit(0)  # an ORB that was not destroyed would abort a normal end
+
+
+if __name__ == "__main__":
+    main()

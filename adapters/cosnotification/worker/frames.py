@@ -1,0 +1,83 @@
+"""Frames between the gateway and the worker: a length, and a tuple in Python's `marshal` form (quick, and only plain values).
+
+Both ends are the same Python and the same version of us, and nobody else can write to the socket.
+"""
+
+from __future__ import annotations
+
+import marshal
+import select
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final
+
+_LENGTH: Final = struct.Struct("<I")
+_CHUNK: Final = 256 * 1024
+MARSHAL_VERSION: Final = 2  # no references inside: the same tuple gives the same bytes
+
+
+class Closed(Exception):
+    """The other side has gone."""
+
+
+class Frames:
+    """Any number of threads send, one receives."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._lock = threading.Lock()
+
+    def send(self, frame: tuple[Any, ...]) -> None:
+        """When it returns, the frame will reach the other side even if we die now. Raises Closed."""
+        self.send_packed(pack(frame))
+
+    def send_packed(self, data: bytes) -> None:
+        try:
+            with self._lock:
+                self._socket.sendall(data)
+        except OSError as error:
+            raise Closed from error
+
+    def receive(self, timeout_secs: float | None = None) -> Iterator[tuple[Any, ...] | None]:
+        """Every frame as it comes, and None whenever nothing came for so long. Ends when the other side has gone."""
+        self._socket.settimeout(None)
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        buffer = bytearray()
+        while True:
+            try:
+                if timeout_secs is not None and not poll.poll(timeout_secs * 1000):
+                    yield None
+                    continue
+                chunk = self._socket.recv(_CHUNK)
+            except OSError:
+                return
+            if not chunk:
+                return
+            buffer += chunk
+            start = 0
+            while len(buffer) - start >= 4:
+                (length,) = _LENGTH.unpack_from(buffer, start)
+                end = start + 4 + length
+                if len(buffer) < end:
+                    break
+                with memoryview(buffer) as view:
+                    frame = marshal.loads(view[start + 4 : end])
+                start = end
+                yield frame
+            if start:
+                del buffer[:start]
+
+    def close(self) -> None:
+        """A `receive` that waits ends."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+def pack(frame: tuple[Any, ...]) -> bytes:
+    data = marshal.dumps(frame, MARSHAL_VERSION)
+    return _LENGTH.pack(len(data)) + data

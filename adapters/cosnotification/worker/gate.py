@@ -1,0 +1,122 @@
+"""Where pushes of one source pass, or wait: for room at the gateway, and persistent ones until their events are safe.
+
+- A best-effort event is accepted when it is written to the gateway. Without room there (`credit`) its push is held.
+- A push with a persistent event is held until the gateway says that every event of it is settled. A channel that pushes one
+  event at a time therefore waits for the far side each time; sequences and several suppliers share the waits.
+- No push is held longer than `hold_secs`: then it fails with NotTaken, and the channel tries again. Where the gateway has its
+  events already, that second push *joins* the first instead of becoming new events.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+REMEMBERED: Final = 1000  # pushes that gave up, to know their retry by
+
+Contents = list[Any]
+
+
+class NotTaken(Exception):
+    """The events are not taken: whoever pushed them must push them again."""
+
+
+class _Push:
+    """One push whose events the gateway has, until all of them are settled."""
+
+    __slots__ = ("contents", "over", "unsettled")
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+        self.unsettled = len(contents)
+        self.over = threading.Event()  # all settled, or the gate is closed
+
+
+class Gate:
+    """Threads of the ORB call `offer`; the thread that hears the gateway calls the rest."""
+
+    def __init__(self, capacity: int, hold_secs: float, pass_on: Callable[[int, Contents], None]) -> None:
+        """`pass_on(number, contents)` writes events to the gateway; the first has this number, the others the next ones."""
+        self._credit = capacity
+        self._hold_secs = hold_secs
+        self._pass_on = pass_on
+        self._lock = threading.Lock()
+        self._room = threading.Condition(self._lock)
+        self._open = True
+        self._next = 0
+        self._unsettled: dict[int, _Push] = {}  # persistent events by number
+        self._given_up: list[_Push] = []  # oldest first
+
+    def offer(self, contents: Contents, *, persistent: bool) -> None:
+        """The events of one push, in order. Returns when they are safe, by their own reliability. Raises NotTaken."""
+        deadline = time.monotonic() + self._hold_secs
+        with self._lock:
+            push = self._retried(contents) if persistent and self._given_up else None
+            if push is None:
+                self._wait_for_room(deadline)
+                push = self._take(contents) if persistent else None
+                if push is None:
+                    self._hand_over(contents)
+                    return
+        push.over.wait(deadline - time.monotonic())
+        with self._lock:
+            if push.unsettled == 0:
+                return
+            self._given_up.append(push)
+            del self._given_up[:-REMEMBERED]
+        raise NotTaken
+
+    def _wait_for_room(self, deadline: float) -> None:
+        """One free place is enough: a sequence is taken whole, and may overdraw."""
+        while self._credit <= 0 and self._open:
+            if not self._room.wait(deadline - time.monotonic()):
+                raise NotTaken
+        if not self._open:
+            raise NotTaken
+
+    def _take(self, contents: Contents) -> _Push:
+        push = _Push(contents)
+        for number in range(self._next, self._next + len(contents)):
+            self._unsettled[number] = push
+        self._hand_over(contents)
+        return push
+
+    def _hand_over(self, contents: Contents) -> None:
+        """With the lock held, so that numbers arrive in order."""
+        self._credit -= len(contents)
+        first = self._next
+        self._next += len(contents)
+        self._pass_on(first, contents)
+
+    def _retried(self, contents: Contents) -> _Push | None:
+        """The push that had given up, if this is its retry."""
+        for index, push in enumerate(self._given_up):
+            if push.contents == contents:
+                del self._given_up[index]
+                return push
+        return None
+
+    def settled(self, numbers: Iterable[int]) -> None:
+        with self._lock:
+            for number in numbers:
+                push = self._unsettled.pop(number, None)
+                if push is not None:
+                    push.unsettled -= 1
+                    if push.unsettled == 0:
+                        push.over.set()
+
+    def credit(self, count: int) -> None:
+        """The gateway has room for so many more."""
+        with self._lock:
+            self._credit += count
+            self._room.notify_all()
+
+    def close(self) -> None:
+        """Every push that is held fails."""
+        with self._lock:
+            self._open = False
+            for push in self._unsettled.values():
+                push.over.set()
+            self._room.notify_all()
