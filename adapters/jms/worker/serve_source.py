@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from adapters.jms.plain import HEADERS
 from adapters.jms.provider_errors import concerns_one_message
 from adapters.jms.worker.conversion import Converter
 from adapters.jms.worker.inbox import ALIVE_SECS, Inbox
@@ -14,6 +15,8 @@ MOST_AT_ONCE: Final = 100  # messages in one frame
 MOST_CHARACTERS: Final = 1 << 20  # of bodies in one frame, about
 SHORTEST_MS: Final = 2  # how long one receive waits; doubled while nothing happens
 LONGEST_MS: Final = 100
+MESSAGE_ID: Final = HEADERS.index("JMSMessageID")
+REDELIVERED: Final = HEADERS.index("JMSRedelivered")
 
 
 def serve_source(provider: Provider, parameters: dict[str, Any], inbox: Inbox) -> bool:
@@ -113,15 +116,16 @@ class _Source:
         self._next += 1
         self._taken += 1
         self._unsettled.add(self._next)
-        id_, redelivered = message.getJMSMessageID(), bool(message.getJMSRedelivered())
         try:
-            return self._next, id_, redelivered, self._converter.from_jms(message), None
+            plain = self._converter.from_jms(message)
+            return self._next, plain[0][MESSAGE_ID], plain[0][REDELIVERED], plain, None
         except Exception as trouble:
             report = describe(trouble, "receive", self._provider.secret)
             if not concerns_one_message("receive", report[1]) and not self._provider.is_sound():
                 raise
             # A provider has its own words for a body that it cannot read.
             classes = (*report[1], "python.Unreadable")
+            id_, redelivered = message.getJMSMessageID(), bool(message.getJMSRedelivered())
             return self._next, id_, redelivered, None, (report[0], classes, report[2])
 
 
