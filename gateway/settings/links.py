@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from adapters.settings_base import BackOff, StrictModel
+from gateway.settings.journal import LinkJournal
 from gateway.settings.rules import Rule
 
 
@@ -61,6 +62,7 @@ class Delivery(StrictModel):
     batch: int = Field(default=100, ge=1, description="Events in one send.")
     batch_wait_ms: int = Field(default=0, ge=0, description="Longest wait for a batch to fill.")
     retry: Retry = Field(default=Retry(), description="What happens while the far side takes nothing.")
+    journal: LinkJournal = Field(default=LinkJournal(), description="How the link uses the gateway's journal.")
 
 
 class DeadLetter(StrictModel):

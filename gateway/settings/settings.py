@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from adapters.settings_base import StrictModel
+from gateway.settings.journal import JournalSettings
 from gateway.settings.link_tests import LinkTest
 from gateway.settings.links import LinkSettings
 from gateway.settings.services import AdminSettings, OrbSettings, Services
@@ -44,6 +45,10 @@ class Settings(StrictModel):
     orb: OrbSettings = Field(default=OrbSettings(), description="How CORBA peers reach the gateway.")
     services: Services = Field(default=Services(), description="What the gateway hosts for others.")
     admin: AdminSettings | None = Field(default=None, description="Health, links and metrics over HTTP.")
+    journal: JournalSettings | None = Field(
+        default=None,
+        description="Store and forward on disk; absent: a source is acknowledged when the sink has confirmed.",
+    )
     endpoints: dict[Id, Annotated[Endpoint, Field(discriminator="type")]] = Field(
         default={}, description="Systems that we connect to."
     )
@@ -58,3 +63,12 @@ class Settings(StrictModel):
     def dead_letter_path(self, link: str) -> Path:
         """The file that takes the dead letters of a link."""
         return Path(self.run_dir) / (self.links[link].dead_letter.file or f"dead-letters/{link}.jsonl")
+
+    def journal_path(self, channel: str) -> Path:
+        """The folder of the journal of a source channel."""
+        assert self.journal is not None
+        return Path(self.run_dir) / self.journal.folder / channel
+
+    def journalled(self, link: str) -> bool:
+        """Whether a link takes from the journal of its source channel, and not from the source itself."""
+        return self.journal is not None and self.links[link].delivery.journal.enabled

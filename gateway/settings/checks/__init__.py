@@ -12,6 +12,7 @@ from gateway.settings.checks.filters import check_filters
 from gateway.settings.checks.forms import check_effect, check_property_types
 from gateway.settings.checks.hosted import check_hosted_channels
 from gateway.settings.checks.jms import check_jms_channels
+from gateway.settings.checks.journal import check_journal, check_journalled_links
 from gateway.settings.checks.link_tests import check_link_tests
 from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
 from gateway.settings.checks.references import check_references, check_unused
@@ -41,5 +42,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_back_off,
     check_batches,
     check_dead_letters,
+    check_journal,
+    check_journalled_links,
     check_link_tests,
 )
