@@ -12,16 +12,19 @@ from adapters.mq import chain, rfh2
 from adapters.mq.codec import Decoder, Encoder, message_id
 from adapters.mq.codec_error import CodecError
 from adapters.mq.descriptor import NO_ID, Descriptor
-from mappings.model import NON_PERSISTENT, Body, Headers, Message, MessageProperty, StreamElement
+from mappings.model import EMPTY_BODY, NON_PERSISTENT, Body, Headers, Message, MessageProperty, StreamElement
 
 NOW = 1_700_000_000_123
 ID = bytes(range(1, 25))
 ID_TEXT = "ID:0102030405060708090a0b0c0d0e0f101112131415161718"
 
 
+PLAIN = Headers()
+
+
 def sent(
-    headers: Headers = Headers(), *properties: MessageProperty, body: Body = Body()
-) -> tuple[Descriptor, list[str], bytes]:  # noqa: B008
+    headers: Headers = PLAIN, *properties: MessageProperty, body: Body = EMPTY_BODY
+) -> tuple[Descriptor, list[str], bytes]:
     descriptor, data = Encoder().encode(Message(headers, properties, body), "queue://OUT", NOW)
     header, length = rfh2.parse(data, descriptor.Encoding)
     assert (descriptor.Format, header.name_value_ccsid, header.ccsid) == ("MQHRF2", 1208, 1208)
