@@ -29,8 +29,11 @@ class MqTls(StrictModel):
 
 
 class MqStandIn(StrictModel):
-    """A queue manager in this process that is none: for tests and trials. Without this section no stand-in is ever used."""
+    """A queue manager that is none: for tests and trials. Without this section no stand-in is ever used."""
 
+    where: Literal["process", "client"] = Field(
+        default="process", description="In this process, or behind the library in `client_folder`."
+    )
     queues: list[str] = Field(default=[], description="Local queues that it has.")
     store: str | None = Field(default=None, description="File that keeps persistent messages; absent: in memory only.")
 
@@ -61,9 +64,7 @@ class MqEndpoint(EndpointBase):
     application_name: str = Field(
         default="isthmus", max_length=28, description="Shown to the queue manager's operators."
     )
-    stand_in: MqStandIn | None = Field(
-        default=None, description="Use a stand-in in this process instead of a queue manager."
-    )
+    stand_in: MqStandIn | None = Field(default=None, description="Use a stand-in instead of a queue manager.")
 
     @model_validator(mode="after")
     def _one_way_there(self) -> MqEndpoint:

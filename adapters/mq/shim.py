@@ -112,7 +112,7 @@ class Library:
 
 def load(endpoint: MqEndpoint) -> Library:
     """The library that the endpoint asks for. Raises StopError where none can be had, or where it is a stand-in unasked."""
-    if endpoint.stand_in is not None:
+    if endpoint.stand_in is not None and endpoint.stand_in.where == "process":
         from adapters.mq.standin import host
 
         host.provide(endpoint)

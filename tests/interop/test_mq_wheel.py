@@ -1,0 +1,86 @@
+"""The unmodified wheel of ibmmq, with its C part, on a client library of ours and a stand-in queue manager in a process of its own.
+
+That is how production is laid out: what differs from it is IBM's client and queue manager. The tests run in processes of their own,
+because in this one the C part may be replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.parts.availability import available
+from tests.standins.mq.library import client_folder
+from tests.standins.mq.process import ServerProcess
+
+ROOT = Path(__file__).parents[2]
+RUN_SECS = 110.0
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ServerProcess]:
+    made = ServerProcess(tmp_path, ["ISTHMUS.TEST.IN", "ISTHMUS.TEST.OUT"])
+    made.start()
+    yield made
+    made.kill()
+
+
+def environment_for(server: ServerProcess) -> dict[str, str]:
+    control = f"{sys.executable} -m tests.standins.mq.process"
+    return {
+        **os.environ,
+        "ISTHMUS_MQ_QUEUE_MANAGER": "QM1",
+        "ISTHMUS_MQ_CHANNEL": "ISTHMUS.SVRCONN",
+        "ISTHMUS_MQ_HOSTS": f"127.0.0.1({server.port})",
+        "ISTHMUS_MQ_CLIENT_FOLDER": str(available(client_folder)),
+        "ISTHMUS_MQ_STAND_IN": "yes",
+        "ISTHMUS_MQ_STOP": f"{control} stop {server.folder}",
+        "ISTHMUS_MQ_START": f"{control} start {server.folder}",
+    }
+
+
+def test_the_contract_suite(server: ServerProcess) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contract", "-k", "mq-environment"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment_for(server), capture_output=True, text=True, timeout=RUN_SECS
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) >= 20
+    assert "skipped" not in done.stdout
+
+
+REFUSED = """
+from adapters.base import StopError
+from adapters.mq.settings import MqEndpoint
+from adapters.mq.shim import load
+import sys
+try:
+    load(MqEndpoint.model_validate({"type": "mq", "channel": "C", "hosts": ["h"], "client_folder": sys.argv[1]}))
+except StopError as error:
+    print(error.code)
+"""
+
+
+def test_a_stand_in_is_refused_where_none_was_asked_for() -> None:
+    command = [sys.executable, "-c", REFUSED, str(available(client_folder))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60.0)
+    assert done.stdout.strip() == "MQ-STAND-IN", done.stderr
+
+
+def test_without_a_client_library_the_reason_is_told(tmp_path: Path) -> None:
+    """The wheel itself says only that a module of its own is missing."""
+    program = REFUSED.replace('"client_folder": sys.argv[1]', "").replace("error.code", "error")
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60.0
+    )
+    assert "MQ-LIBRARY" in done.stdout, done.stderr
+    assert "libmqm_r.so" in done.stdout
