@@ -40,19 +40,21 @@ def _shortest(graph: Graph, before: Route, start: int, end: int, taken: set[int]
 
     Of several the one with the lowest ids: neighbours are met in the order of their ids, so it is the first.
     """
+    if end in graph.after[start] and end not in taken:
+        return (*before, start, end)
+    entries = graph.before[end]
     came_from = {start: start}
-    passed = {*before, *taken}  # what is taken may be passed later, where it is not the next
+    passed = {*before, *taken}
     waiting = deque([start])
     while waiting:
         vertex = waiting.popleft()
-        following = graph.after[vertex]
-        steps.take(len(following))
-        if end in following and not (vertex == start and end in taken):
-            return before + backwards(vertex, came_from) + (end,)
-        for next_ in sorted(following):
+        steps.take(len(graph.after[vertex]))
+        for next_ in sorted(graph.after[vertex]):
             if next_ not in came_from and next_ not in passed:
                 came_from[next_] = vertex
+                if next_ in entries:
+                    return before + backwards(next_, came_from) + (end,)
                 waiting.append(next_)
         if vertex == start:
-            passed = set(before)
+            passed = set(before)  # what is taken may be passed later on
     return None

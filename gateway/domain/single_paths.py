@@ -14,7 +14,7 @@ the bits of a number, so that joining or comparing whole sets is one operation o
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from gateway.domain.components import components
@@ -70,6 +70,10 @@ class SinglePaths:
 
     def reaches(self, start: int, end: int) -> bool:
         return bool(self._reach[start] & self._bit[end])
+
+    def way_back(self, source: int, sink: int) -> Route | None:
+        """The path from the sink to the source, which the edge would close to a cycle."""
+        return self.path(sink, source) if self.reaches(sink, source) else None
 
     def conflict(self, source: int, sink: int) -> tuple[Route, Route] | None:
         """The two routes that an edge would make a diamond of; they share their ends only, and there is no third."""
@@ -127,20 +131,21 @@ class SinglePaths:
         end = next(index for index in range(parting + 1, len(one)) if one[index] in rest)
         return one[parting : end + 1], rest[: rest.index(one[end]) + 1]
 
-    def _upstream(self, vertex: int, without: Iterable[int] = ()) -> list[int]:
+    def _upstream(self, vertex: int, without: Iterable[int] = ()) -> Iterator[int]:
         """From where a vertex can be reached, nearest first, the vertex among it; not by way of the others."""
+        cost = 1 + len(self._at) // 2_000
         before = self.graph.before
         found = [vertex]
         met = {vertex, *without}
         for reached in found:
+            self.work += cost
+            yield reached
             for earlier in before[reached]:
                 if earlier not in met:
                     met.add(earlier)
                     found.append(earlier)
-        self.work += len(found) * (1 + len(self._at) // 2_000)
-        return found
 
-    def _look_again(self, vertices: list[int]) -> None:
+    def _look_again(self, vertices: Iterable[int]) -> None:
         """Find anew what these reach; everything else that they lead to must be right."""
         affected = set(vertices)
         for component in components(self.graph, affected):
@@ -153,7 +158,6 @@ class SinglePaths:
                         reached |= self._reach[following]
             for vertex in component:
                 self._reach[vertex] = reached
-        self.work += len(vertices) * (1 + len(self._at) // 2_000)
 
 
 def single_paths_of(graph: Graph) -> SinglePaths | None:

@@ -6,14 +6,15 @@ forward costs nothing, one that points backward a search among the vertices betw
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 
 from gateway.domain.components import components, is_cyclic
-from gateway.domain.graph import Graph, Neighbours
+from gateway.domain.graph import Graph, Neighbours, Route, backwards
 
 
 class TopologicalOrder:
-    """Of a graph without cycles, which others change: they ask `admits` before each edge that they add.
+    """Of a graph without cycles, which others change: they ask `way_back` before each edge that they add.
 
     `work` counts the vertices that were looked at.
     """
@@ -36,32 +37,34 @@ class TopologicalOrder:
     def vertex_removed(self, vertex: int) -> None:
         del self._place[vertex]
 
-    def admits(self, source: int, sink: int) -> bool:
-        """Whether the edge closes no cycle; if so, the order is ready for it, and as right without it."""
-        if source == sink:
-            return False
+    def way_back(self, source: int, sink: int) -> Route | None:
+        """The shortest path from the sink to the source, which the edge would close to a cycle. None: there is none, and the order
+        is ready for the edge, and as right without it."""
         place = self._place
         first, last = place[sink], place[source]
         if last < first:
-            return True
-        later = self._between(sink, self._graph.after, first, last)
+            return None
+        later = self._between(sink, self._graph.after, first, last, source)
         if source in later:
-            return False
-        earlier = self._between(source, self._graph.before, first, last)
-        self.work += len(earlier) + len(later)
+            return backwards(source, later)
+        earlier = self._between(source, self._graph.before, first, last, sink)
         moved = [*sorted(earlier, key=place.__getitem__), *sorted(later, key=place.__getitem__)]
         for vertex, number in zip(moved, sorted(place[vertex] for vertex in moved), strict=True):
             place[vertex] = number
-        return True
+        return None
 
-    def _between(self, start: int, edges: Mapping[int, Neighbours], first: int, last: int) -> set[int]:
-        """What can be reached without leaving a stretch of the order."""
+    def _between(
+        self, start: int, edges: Mapping[int, Neighbours], first: int, last: int, wanted: int
+    ) -> dict[int, int]:
+        """What can be reached without leaving a stretch of the order, and from where; until the wanted vertex is reached."""
         place = self._place
-        reached = {start}
-        waiting = [start]
-        while waiting:
-            for vertex in edges[waiting.pop()]:
-                if vertex not in reached and first <= place[vertex] <= last:
-                    reached.add(vertex)
+        came_from = {start: start}
+        waiting = deque([start])
+        while waiting and wanted not in came_from:
+            before = waiting.popleft()
+            for vertex in edges[before]:
+                if vertex not in came_from and first <= place[vertex] <= last:
+                    came_from[vertex] = before
                     waiting.append(vertex)
-        return reached
+        self.work += len(came_from)
+        return came_from

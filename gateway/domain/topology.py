@@ -55,15 +55,12 @@ class Topology:
     def check(self, source: int, sink: int) -> None:
         """Whether an edge that is not there may be there. Raises CycleCreationForbidden or else DiamondCreationForbidden."""
         watch = self._watch
-        if self.rules.forbid_cycles:
+        if self.rules.forbid_cycles and watch is not None:
             if source == sink:
                 raise CycleCreationForbidden((source, sink))
-            if isinstance(watch, SinglePaths):
-                closes = watch.reaches(sink, source)
-            else:
-                closes = watch is not None and not watch.admits(source, sink)
-            if closes:
-                raise CycleCreationForbidden(self.graph.path(sink, source) or (sink, source))
+            path = watch.way_back(source, sink)
+            if path is not None:
+                raise CycleCreationForbidden(path)
         if isinstance(watch, SinglePaths):
             routes = watch.conflict(source, sink)
             if routes is not None:

@@ -5,11 +5,13 @@ Entries that name the same channel of the far side are one member: a loop throug
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from posixpath import normpath
 
+from adapters.cosnotification.settings import CosNotificationEndpoint
 from gateway.settings.links import LinkSettings
 from gateway.settings.settings import Settings
-from gateway.settings.wires import address_of
+from gateway.settings.wires import Endpoint, address_of, capabilities_of
 
 
 class Members:
@@ -20,10 +22,13 @@ class Members:
         self._by_address: dict[Hashable, int] = {}
         self._by_channel: dict[str, int] = {}
         self.names: list[list[str]] = []
+        self._peers = _one_spelling(settings.endpoints)
         for id_, channel in settings.channels.items():
-            endpoint = settings.endpoints.get(channel.endpoint)
+            endpoint = self._peers.get(channel.endpoint)
             address = address_of(endpoint, channel) if endpoint is not None else ("id", id_)
-            self._by_channel[id_] = self._at(address, id_)
+            self._by_channel[id_] = member = self._at(address, id_)
+            if id_ not in self.names[member]:
+                self.names[member].append(id_)
 
     def of(self, channel: str) -> int:
         """The member that a link names; one that is not valid stands for itself."""
@@ -32,10 +37,13 @@ class Members:
         return self._by_channel[channel]
 
     def routed(self, link: LinkSettings) -> Iterator[tuple[int, int]]:
-        """Where the rules of a link send messages besides its channel: the index of the rule, and the member."""
-        channel = self._settings.channels.get(link.sink)
-        endpoint = self._settings.endpoints.get(channel.endpoint) if channel is not None else None
-        if channel is None or endpoint is None or not hasattr(channel, "destination"):
+        """Where the rules of a link send messages besides its channel: the index of the rule, and the member. Rules apply to
+        messages that are made of events."""
+        source, channel = (self._settings.channels.get(end) for end in (link.source, link.sink))
+        if source is None or channel is None or not hasattr(channel, "destination"):
+            return
+        endpoint = self._peers.get(channel.endpoint)
+        if endpoint is None or capabilities_of(source).form != "event":
             return
         for index, rule in enumerate(link.rules):
             destination = getattr(rule, "route", None)
@@ -44,9 +52,30 @@ class Members:
                 yield index, self._at(address_of(endpoint, other), destination)
 
     def _at(self, address: Hashable, name: str) -> int:
+        """The member at an address; a new one gets this name."""
         member = self._by_address.setdefault(address, len(self.names))
         if member == len(self.names):
-            self.names.append([])
-        if name not in self.names[member]:
-            self.names[member].append(name)
+            self.names.append([name])
         return member
+
+
+def _one_spelling(endpoints: Mapping[str, Endpoint]) -> dict[str, Endpoint]:
+    """Endpoints that reach the same system in different words, in the same words: brokers that share a host are one, whatever
+    other hosts are listed; `./run/notify.ior` is `run/notify.ior`."""
+    together: dict[tuple[type, str], set[str]] = {}
+    for endpoint in endpoints.values():
+        hosts = set(getattr(endpoint, "hosts", ()))
+        for host in list(hosts):
+            hosts |= together.get((type(endpoint), host), set())
+        for host in hosts:
+            together[type(endpoint), host] = hosts
+    spelt: dict[str, Endpoint] = {}
+    for id_, endpoint in endpoints.items():
+        hosts = set().union(*(together[type(endpoint), host] for host in getattr(endpoint, "hosts", ())))
+        if hosts:
+            spelt[id_] = endpoint.model_copy(update={"hosts": sorted(hosts)})
+        elif isinstance(endpoint, CosNotificationEndpoint) and ":" not in endpoint.factory:
+            spelt[id_] = endpoint.model_copy(update={"factory": normpath(endpoint.factory)})
+        else:
+            spelt[id_] = endpoint
+    return spelt

@@ -141,7 +141,7 @@ class DomainCheck:
             path,
             f"{_named(path)} closes a cycle: {self.words.route(closed)}",
             "remove one of its links; with domain.cycles: allow, events go round",
-            at=self._report.key(path),
+            at=self._report.key(path) if len(path) == 2 else None,
         )
 
     def _diamond(self, path: Path, routes: tuple[Route, ...]) -> None:

@@ -72,3 +72,20 @@ def test_mermaid_labels_end_where_they_should(name: str, title: str, label: str)
         "  channel0 -->|S| channel1",
         "",
     ]
+
+
+def test_edges_that_are_not_ours_are_thick_and_those_not_in_use_dashed() -> None:
+    drawing = Drawing(
+        [Group("", (Vertex("a"), Vertex("b")))],
+        [Edge("a", "b", ("ours",)), Edge("a", "b", ("off",), dashed=True), Edge("b", "a", ("theirs",), thick=True)],
+    )
+    assert to_mermaid(drawing).splitlines()[-3:] == [
+        '  channel0 -->|"ours"| channel1',
+        '  channel0 -.->|"off"| channel1',
+        '  channel1 ==>|"theirs"| channel0',
+    ]
+    assert to_dot(drawing).splitlines()[-4:-1] == [
+        '  channel0 -> channel1 [label="ours"]',
+        '  channel0 -> channel1 [label="off" style=dashed]',
+        '  channel1 -> channel0 [label="theirs" style=bold]',
+    ]
