@@ -59,6 +59,9 @@ class Connection:
         worker, self._worker = self._worker, None
         if worker is None:
             return
+        if worker.hangs:
+            worker.kill()
+            return
         try:
             worker.set_patience(GOODBYE_SECS)
             worker.send(("close",))

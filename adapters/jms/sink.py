@@ -14,7 +14,16 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, Final
 
-from adapters.base import AdapterError, Confirmation, DeadLetterError, Outgoing, ReconnectError, Refusal, Sink
+from adapters.base import (
+    AdapterError,
+    Confirmation,
+    DeadLetterError,
+    Outgoing,
+    ReconnectError,
+    Refusal,
+    RetryLaterError,
+    Sink,
+)
 from adapters.jms.connection import Connection
 from adapters.jms.frames import Frame, FrameError, encode
 from adapters.jms.plain import to_plain
@@ -58,6 +67,8 @@ class JmsSink(Sink):
         self._epoch = 0  # the worker drops what was sent before it said "retry"
         self._next = 0
         self._strikes: dict[str, int] = {}
+        self._held: deque[list[str]] = deque()  # ids of batches that must be sent again before any other, in order
+        self._refused: str | None = None
 
     def connect(self) -> None:
         connection = Connection(self._endpoint, self._channel, "sink")
@@ -65,6 +76,7 @@ class JmsSink(Sink):
         self._connection = connection
         self._lost = None
         self._epoch = 0
+        self._held.clear()
         self._wake_pipe = os.pipe()
         arguments = (connection, self._wake_pipe[0])
         self._thread = threading.Thread(target=self._listen, args=arguments, name="jms-sink", daemon=True)
@@ -78,6 +90,7 @@ class JmsSink(Sink):
         items = self._items(batch, pending)
         with self._changed:
             self._wait_for_room(self._connection)
+            self._keep_order(batch)
             epoch = self._epoch
             data = self._encoded(epoch, items, pending)
             pending.size = len(data)
@@ -157,6 +170,23 @@ class JmsSink(Sink):
         if self._bytes_under_way >= MOST_BYTES_UNDER_WAY:
             raise connection.worker.hung()
 
+    def _keep_order(self, batch: Sequence[Outgoing]) -> None:
+        """With `_changed` held. After a "retry" whoever sends may not know of it yet: its next batch must not overtake those that
+        failed. Raises RetryLaterError."""
+        first = batch[0].id if batch else ""
+        failed = next((place for place, ids in enumerate(self._held) if first in ids), None)
+        if failed is not None:
+            for _ in range(failed + 1):  # those before it were given up
+                self._held.popleft()
+        elif self._held and (self._pending or self._refused != first):
+            self._refused = first
+            raise RetryLaterError(
+                "JMS-FULL", "what came before this must be sent first", path=self._channel.destination
+            )
+        else:  # nothing is on its way, and this one comes a second time: the others are not sent any more
+            self._held.clear()
+        self._refused = None
+
     # The sink's thread
 
     def _listen(self, connection: Connection, wake: int) -> None:
@@ -184,6 +214,8 @@ class JmsSink(Sink):
             case "retry":
                 with self._changed:
                     self._epoch = frame[2]
+                    failed = [pending.ids for pending in self._pending]
+                    self._held.extendleft(reversed(failed))
                 self._fail(connection.error(frame))
             case "failed":
                 blamed = frame[2]

@@ -61,6 +61,7 @@ class Worker:
             theirs.close()
         self._frames = FrameSocket(ours, send_timeout_secs=start_timeout_secs)
         self._ended = False
+        self.hangs = False  # there is no use in talking to it any more
         try:
             self.send(("start", jvm.classpath, jvm.options, jvm.java_home, jvm.serial_filter))
             answer = self.expect(("started", "failed"), start_timeout_secs)
@@ -121,6 +122,7 @@ class Worker:
         )
 
     def hung(self) -> ReconnectError:
+        self.hangs = True
         return ReconnectError(
             "JMS-HUNG",
             "the worker says nothing, and is ended",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -179,6 +180,46 @@ def check_until_it_fails(sink: JmsSink) -> None:
     while time.monotonic() < deadline:
         sink.check()
         time.sleep(0.02)
+
+
+def test_a_full_broker_is_tried_again_and_the_order_is_kept(artemis: Broker, unique: Callable[[str], str]) -> None:
+    queue, count = channel(unique("full")), 600
+    limit(artemis, queue.destination.removeprefix("queue://"), 50_000)
+    inlet, recorder = MemoryPeer(), Recorder()
+    inlet.put("in", [message(n) for n in range(count)])
+    memory = MemorySource(inlet, MemoryChannel(endpoint="in", name="in", form="message"))
+    pace = Pace(window=200, batch=20, retry=BackOff(first_ms=20, longest_ms=50))
+    link = Link("full", memory, JmsSink(endpoint(artemis), queue), as_it_is, recorder, recorder, pace)
+    source = JmsSource(endpoint(artemis), queue)
+    source.connect()
+    link.start()
+    try:
+        wait_until(lambda: ("sink", "ready", "JMS-FULL") in recorder.lines)
+        got: list[int] = []
+        while len(got) < count and (deliveries := source.receive(50, PATIENCE_SECS)):
+            got += [number(delivery.payload) for delivery in deliveries]
+            source.acknowledge(deliveries)
+        assert got == list(range(count))
+    finally:
+        link.stop()
+        assert link.join(PATIENCE_SECS)
+        source.close()
+    assert recorder.letters == []
+
+
+def limit(broker: Broker, address: str, size: int) -> None:
+    """Artemis' management takes a text with the arguments: this address fails producers when it holds so many bytes."""
+    settings = json.dumps({"maxSizeBytes": size, "pageSizeBytes": size // 2, "addressFullMessagePolicy": "FAIL"})
+    properties = {"_AMQ_ResourceName": "broker", "_AMQ_OperationName": "addAddressSettings"}
+    order = Message(
+        Headers(),
+        tuple(MessageProperty(name, "String", value) for name, value in properties.items()),
+        Body("TextMessage", json.dumps([address, settings])),
+    )
+    sink = JmsSink(endpoint(broker), channel("activemq.management"))
+    sink.connect()
+    assert sink.send([Outgoing(order, "limit")]).result(PATIENCE_SECS) == ()
+    sink.close()
 
 
 def test_a_frozen_broker_and_a_frozen_worker_are_noticed(artemis: Broker, unique: Callable[[str], str]) -> None:

@@ -136,7 +136,9 @@ class _Sink:
                 self._waiting.clear()
                 self._inbox.tell(("retry", report, self._epoch))
                 return True
-        blamed = failed.blamed if failed.blamed is not None and self._provider.is_sound() else None
+        # Only a failure of no known kind is laid to the message: rights or a destination that are missing can be mended.
+        unknown = failed.blamed is not None and code_of(phase, report[1]) == "JMS-PROVIDER"
+        blamed = failed.blamed if unknown and self._provider.is_sound() else None
         self._inbox.tell(("failed", self._provider.lost or report, blamed))
         return False
 
