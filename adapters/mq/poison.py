@@ -53,7 +53,7 @@ class PoisonPolicy:
             try:
                 self._put(self._backout_queue, got.md, got.data)
             except MqiFailure as failure:
-                if failure.kind == "lost":
+                if _ends_the_unit(failure):
                     raise
                 reason = failure.reason
             else:
@@ -65,7 +65,7 @@ class PoisonPolicy:
         try:
             self._to_dead_letter_queue(got, reason)
         except MqiFailure as failure:
-            if failure.kind == "lost":
+            if _ends_the_unit(failure):
                 raise
             raise NoPlace(failure.verb, failure.completion, failure.reason) from None
 
@@ -90,6 +90,11 @@ class PoisonPolicy:
             "message %s of queue %s was backed out %d times, and goes to %s",
             got.descriptor.MsgId.hex(), self._name, got.descriptor.BackoutCount, where,
         )  # fmt: skip
+
+
+def _ends_the_unit(failure: MqiFailure) -> bool:
+    """Then the message is back on its queue, and must not be put elsewhere as well."""
+    return failure.kind == "lost" or failure.reason == mqi.MQRC_BACKED_OUT
 
 
 def dead_letter_of(got: Got, queue: str, endpoint: MqEndpoint, reason: int) -> bytes:

@@ -29,6 +29,7 @@ from adapters.mq.mqi import (
     MQOO_SAVE_ALL_CONTEXT,
     MQOO_SET,
     MQOT_Q,
+    MQRC_BACKED_OUT,
     MQRC_CONNECTION_BROKEN,
     MQRC_FUNCTION_NOT_SUPPORTED,
     MQRC_HCONN_ERROR,
@@ -221,6 +222,8 @@ class StandInQueueManager:
         connection = self._connections.get(arguments[0]) if arguments and isinstance(arguments[0], int) else None
         if fault.reason == MQRC_CONNECTION_BROKEN and connection is not None:
             self.break_connection(connection)
+        elif fault.reason == MQRC_BACKED_OUT and connection is not None:
+            self._back_out(connection)
         return MqiError(fault.reason, fault.completion)
 
     def _connection(self, handle: int) -> Connection:

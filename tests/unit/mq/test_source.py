@@ -264,6 +264,25 @@ def test_poison_that_nobody_takes_stays_and_is_told(
     assert len(bodies(manager, "IN")) == 1
 
 
+def test_poison_is_not_put_aside_twice_when_its_unit_is_backed_out(
+    manager: StandInQueueManager, make_source: MakeSource, put: Put
+) -> None:
+    """With the put to the backout queue the get is undone as well: the dead-letter queue must not get it in another unit."""
+    manager.define("IN", backout_threshold=1, backout_queue="BACKOUT")
+    put("poison")
+    source = make_source()
+    poison(manager, source, 1)
+    manager.fail_next("MQPUT", mqi.MQRC_BACKED_OUT)
+    with pytest.raises(ReconnectError):
+        source.receive(1, PATIENCE_SECS)
+    source.close()
+    assert bodies(manager, DEAD_LETTER_QUEUE) == []
+    source.connect()
+    assert source.receive(1, 0.5) == []
+    source.close()
+    assert (len(bodies(manager, "BACKOUT")), bodies(manager, "IN")) == (1, [])
+
+
 # Faults
 
 
