@@ -1,40 +1,62 @@
-"""StructuredEvents of the ORB ⇄ StructuredEvents of the model."""
+"""Events of the ORB ⇄ events of the model: structured ones, and anys."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 from adapters.base import DeadLetterError
 from adapters.cosnotification.decoding import any_from_orb, decoder_of
 from adapters.cosnotification.encoding import any_to_orb, property_to_orb
 from adapters.cosnotification.stubs import CORBA, CosNotification
-from mappings.model import Property, StructuredEvent
+from mappings.model import Any_, Property, StructuredEvent
 
 PERSISTENT: Final = 1  # CosNotification::Persistent
+
+T = TypeVar("T")
 
 _new = tuple.__new__
 
 
 def event_from_orb(event: Any) -> StructuredEvent:
     """Raises DeadLetterError, and nothing else, where the event holds what cannot be carried."""
+    return reading(_event_from_orb, event)
+
+
+def _event_from_orb(event: Any) -> StructuredEvent:
+    header = event.header
+    fixed = header.fixed_header
+    event_type = fixed.event_type
+    return StructuredEvent(
+        event_type.domain_name,
+        event_type.type_name,
+        fixed.event_name,
+        _properties(header.variable_header),
+        _properties(event.filterable_data),
+        any_from_orb(event.remainder_of_body),
+    )
+
+
+def reading(read: Callable[..., T], *arguments: Any) -> T:
+    """Whatever goes wrong is a DeadLetterError."""
     try:
-        header = event.header
-        fixed = header.fixed_header
-        event_type = fixed.event_type
-        return StructuredEvent(
-            event_type.domain_name,
-            event_type.type_name,
-            fixed.event_name,
-            _properties(header.variable_header),
-            _properties(event.filterable_data),
-            any_from_orb(event.remainder_of_body),
-        )
+        return read(*arguments)
     except DeadLetterError:
         raise
     except RecursionError as error:
         raise DeadLetterError("COR-DEPTH", "a value refers to itself, or is nested too deeply") from error
     except Exception as error:
         raise DeadLetterError("COR-VALUE", f"a value cannot be read: {type(error).__name__}: {error}") from error
+
+
+def untyped_from_orb(any_: Any) -> Any_:
+    """Raises DeadLetterError, and nothing else."""
+    return reading(any_from_orb, any_)
+
+
+def untyped_to_orb(any_: Any_) -> Any:
+    """Raises DeadLetterError, and nothing else."""
+    return _writing(any_to_orb, any_)
 
 
 def _properties(properties: Any) -> tuple[Property, ...]:
@@ -48,23 +70,26 @@ def _properties(properties: Any) -> tuple[Property, ...]:
 
 def event_to_orb(event: StructuredEvent) -> Any:
     """Raises DeadLetterError, and nothing else, where the ORB cannot carry the event."""
+    return _writing(_event_to_orb, event)
+
+
+def _event_to_orb(event: StructuredEvent) -> Any:
+    event_type = CosNotification.EventType(event.domain_name, event.type_name)
+    fixed = CosNotification.FixedEventHeader(event_type, event.event_name)
+    return CosNotification.StructuredEvent(
+        CosNotification.EventHeader(fixed, _properties_to_orb(event.variable_header)),
+        _properties_to_orb(event.filterable_data),
+        any_to_orb(event.remainder_of_body),
+    )
+
+
+def _properties_to_orb(properties: tuple[Property, ...]) -> list[Any]:
+    return [CosNotification.Property(name, property_to_orb(type_, value)) for name, type_, value in properties]
+
+
+def _writing(write: Callable[[Any], Any], value: Any) -> Any:
     try:
-        return CosNotification.StructuredEvent(
-            CosNotification.EventHeader(
-                CosNotification.FixedEventHeader(
-                    CosNotification.EventType(event.domain_name, event.type_name), event.event_name
-                ),
-                [
-                    CosNotification.Property(name, property_to_orb(type_, value))
-                    for name, type_, value in event.variable_header
-                ],
-            ),
-            [
-                CosNotification.Property(name, property_to_orb(type_, value))
-                for name, type_, value in event.filterable_data
-            ],
-            any_to_orb(event.remainder_of_body),
-        )
+        return write(value)
     except DeadLetterError:
         raise
     except CORBA.SystemException as error:
@@ -73,11 +98,3 @@ def event_to_orb(event: StructuredEvent) -> Any:
         raise DeadLetterError("COR-DEPTH", "a value is nested too deeply") from error
     except Exception as error:
         raise DeadLetterError("COR-VALUE", f"a value does not fit its type: {type(error).__name__}: {error}") from error
-
-
-def is_persistent(event: StructuredEvent) -> bool:
-    """EventReliability of the event itself; without it the event is best-effort (RULES.md 1.6)."""
-    for name, _, value in event.variable_header:
-        if name == "EventReliability":
-            return bool(value == PERSISTENT)
-    return False

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from adapters.base import AdapterError, ReconnectError
 from adapters.cosnotification.faults import on_connect, spell
@@ -26,6 +26,7 @@ class Connection:
     """One of the two below. `open` and `close` pair up; `close` twice is fine."""
 
     _admin_interface: Any
+    _kinds: ClassVar[Mapping[str, Kind]]
 
     def __init__(
         self, orb: LocalOrb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel, servant: Any
@@ -33,6 +34,7 @@ class Connection:
         self._orb = orb
         self._endpoint = endpoint
         self._channel_id = channel.channel
+        self._kind = self._kinds[channel.events]
         self._timeout_ms = endpoint.call_timeout_ms or orb.settings.call_timeout_ms
         self._servant = servant
         self._key = b""
@@ -49,9 +51,11 @@ class Connection:
                 self._remove(reference)
             channel = self._find_channel()
             self._admin = self._bounded(self._new_admin(channel))
-            self.proxy = self._obtain(self._admin)
+            self.proxy = narrow(
+                self._obtain(self._admin), self._kind.proxy, self._timeout_ms, f"the proxy of {self._peer}"
+            )
             self._key = b"client-" + secrets.token_hex(12).encode()
-            self._connect(self._orb.activate(self._servant, self._key))
+            getattr(self.proxy, self._kind.connect)(self._orb.activate(self._servant, self._key))
             return self._orb.to_string(self._admin)
         except AdapterError:
             self.close()
@@ -66,7 +70,7 @@ class Connection:
         try:
             if proxy is not None:
                 set_time_out(proxy, min(self._timeout_ms, FAREWELL_MS))
-                self._disconnect(proxy)
+                getattr(proxy, self._kind.disconnect)()
         except (CORBA.OBJECT_NOT_EXIST, CORBA.INV_OBJREF):
             pass  # it has gone before us: the admin may be there still
         except CORBA.Exception:
@@ -117,58 +121,84 @@ class Connection:
         set_time_out(reference, self._timeout_ms)
         return reference
 
-    def _narrow(self, reference: Any, interface: Any) -> Any:
-        return narrow(reference, interface, self._timeout_ms, f"the proxy of {self._peer}")
-
     def _new_admin(self, channel: Any) -> Any:
         raise NotImplementedError
 
     def _obtain(self, admin: Any) -> Any:
         raise NotImplementedError
 
-    def _connect(self, reference: Any) -> None:
-        raise NotImplementedError
 
-    def _disconnect(self, proxy: Any) -> None:
-        raise NotImplementedError
+class Kind(NamedTuple):
+    """What a kind of client (`events` of a channel) asks of an admin, and how its proxy is used."""
+
+    client_type: Any
+    proxy: Any  # interface
+    connect: str  # operations of the proxy
+    disconnect: str
 
 
 class ConsumerConnection(Connection):
-    """We consume: the peer pushes structured events to our servant."""
+    """We consume: the peer pushes to our servant."""
 
     _admin_interface = CosNotifyChannelAdmin.ConsumerAdmin
+    _kinds = {  # noqa: RUF012 - never changed
+        "any": Kind(
+            CosNotifyChannelAdmin.ANY_EVENT,
+            CosNotifyChannelAdmin.ProxyPushSupplier,
+            "connect_any_push_consumer",
+            "disconnect_push_supplier",
+        ),
+        "structured": Kind(
+            CosNotifyChannelAdmin.STRUCTURED_EVENT,
+            CosNotifyChannelAdmin.StructuredProxyPushSupplier,
+            "connect_structured_push_consumer",
+            "disconnect_structured_push_supplier",
+        ),
+        "sequence": Kind(
+            CosNotifyChannelAdmin.SEQUENCE_EVENT,
+            CosNotifyChannelAdmin.SequenceProxyPushSupplier,
+            "connect_sequence_push_consumer",
+            "disconnect_sequence_push_supplier",
+        ),
+    }
 
     def _new_admin(self, channel: Any) -> Any:
         return channel.new_for_consumers(CosNotifyChannelAdmin.AND_OP)[0]
 
     def _obtain(self, admin: Any) -> Any:
-        proxy, _ = admin.obtain_notification_push_supplier(CosNotifyChannelAdmin.STRUCTURED_EVENT)
-        return self._narrow(proxy, CosNotifyChannelAdmin.StructuredProxyPushSupplier)
-
-    def _connect(self, reference: Any) -> None:
-        self.proxy.connect_structured_push_consumer(reference)
-
-    def _disconnect(self, proxy: Any) -> None:
-        proxy.disconnect_structured_push_supplier()
+        return admin.obtain_notification_push_supplier(self._kind.client_type)[0]
 
 
 class SupplierConnection(Connection):
-    """We supply: structured events are pushed to the peer's proxy."""
+    """We supply: events are pushed to the peer's proxy."""
 
     _admin_interface = CosNotifyChannelAdmin.SupplierAdmin
+    _kinds = {  # noqa: RUF012 - never changed
+        "any": Kind(
+            CosNotifyChannelAdmin.ANY_EVENT,
+            CosNotifyChannelAdmin.ProxyPushConsumer,
+            "connect_any_push_supplier",
+            "disconnect_push_consumer",
+        ),
+        "structured": Kind(
+            CosNotifyChannelAdmin.STRUCTURED_EVENT,
+            CosNotifyChannelAdmin.StructuredProxyPushConsumer,
+            "connect_structured_push_supplier",
+            "disconnect_structured_push_consumer",
+        ),
+        "sequence": Kind(
+            CosNotifyChannelAdmin.SEQUENCE_EVENT,
+            CosNotifyChannelAdmin.SequenceProxyPushConsumer,
+            "connect_sequence_push_supplier",
+            "disconnect_sequence_push_consumer",
+        ),
+    }
 
     def _new_admin(self, channel: Any) -> Any:
         return channel.new_for_suppliers(CosNotifyChannelAdmin.AND_OP)[0]
 
     def _obtain(self, admin: Any) -> Any:
-        proxy, _ = admin.obtain_notification_push_consumer(CosNotifyChannelAdmin.STRUCTURED_EVENT)
-        return self._narrow(proxy, CosNotifyChannelAdmin.StructuredProxyPushConsumer)
-
-    def _connect(self, reference: Any) -> None:
-        self.proxy.connect_structured_push_supplier(reference)
-
-    def _disconnect(self, proxy: Any) -> None:
-        proxy.disconnect_structured_push_consumer()
+        return admin.obtain_notification_push_consumer(self._kind.client_type)[0]
 
 
 class Pulse:

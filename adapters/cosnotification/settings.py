@@ -47,7 +47,10 @@ class CosNotificationChannel(ChannelBase):
     """An event channel of the Notification Service."""
 
     channel: int = Field(ge=0, description="ChannelID at the factory.")
-    events: Literal["structured"] = Field(default="structured", description="Kind of client that the gateway is.")
+    events: Literal["any", "structured", "sequence"] = Field(
+        default="structured",
+        description="Kind of client that the gateway is: untyped (Any), structured, or sequences of structured events.",
+    )
     style: Literal["push"] = Field(default="push", description="Who calls whom.")
     buffer: int = Field(
         default=2_000, ge=1, description="Events that are taken in before the link asks; then the peer has to wait."

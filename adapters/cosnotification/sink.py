@@ -126,17 +126,17 @@ class CosNotificationSink(Sink):
 
     # For the supervisor
 
-    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> None:
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
         if frame[0] == "trying":
             with self._lock:
                 if frame[2] in self._batches:
                     self._batches[frame[2]].trying = frame[3]
-            return
+            return False
         _, _, number, refused, error, pushed = frame
         with self._lock:
             batch = self._batches.pop(number, None)
             if batch is None:
-                return
+                return False
             refusals = [Refusal(batch.places[index], heard(why)) for index, why in refused]  # type: ignore[arg-type]
             outcome: Any = heard(error) if error is not None else None
             if isinstance(outcome, ReconnectError):
@@ -152,6 +152,7 @@ class CosNotificationSink(Sink):
             batch.confirmation.set_exception(outcome)
         else:
             batch.confirmation.set_result(tuple(sorted(batch.refusals + refusals, key=lambda refusal: refusal.index)))
+        return True  # the link may wait for it
 
     def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
         with self._lock:

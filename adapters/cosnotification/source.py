@@ -159,19 +159,22 @@ class CosNotificationSource(Source):
 
     # For the supervisor
 
-    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> None:
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
+        held = False
         with self._lock:
             if frame[0] == "failed":
                 self._fail(heard(frame[2]))
-                return
+                return False
             _, _, number, contents = frame
             now = time.time()
             for content in contents:
+                held = held or content[0]
                 self._count += 1
                 self._waiting.append(_Entry(f"{self._prefix}-{self._count}", worker, number, content, now))
                 number += 1
             if self._taking:
                 self._arrived.notify()
+        return held  # the push of a persistent event waits for us
 
     def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
         with self._lock:

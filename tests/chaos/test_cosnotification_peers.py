@@ -88,6 +88,15 @@ def receive_until_it_fails(source: CosNotificationSource) -> ReconnectError:
     raise AssertionError("the source never noticed")
 
 
+def stop(pid: int) -> None:
+    """Returns when the process has come to a halt."""
+    os.kill(pid, signal.SIGSTOP)
+    deadline = time.monotonic() + PATIENCE_SECS
+    while "\nState:\tT" not in Path(f"/proc/{pid}/status").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_peer_that_hangs_is_noticed_on_both_sides(orb: Orb, peer: Peer) -> None:
     source = CosNotificationSource(orb, endpoint(peer.ior), channel())
     sink = CosNotificationSink(orb, endpoint(peer.ior), channel(1))
@@ -95,7 +104,7 @@ def test_a_peer_that_hangs_is_noticed_on_both_sides(orb: Orb, peer: Peer) -> Non
     sink.connect()
     try:
         assert peer.pid is not None
-        os.kill(peer.pid, signal.SIGSTOP)
+        stop(peer.pid)
         with pytest.raises(ReconnectError) as caught:
             sink.send(outgoing(event(1))).result(PATIENCE_SECS)
         assert caught.value.code == "COR-TIMEOUT"

@@ -285,8 +285,3 @@ def test_qos_is_given_or_refused_with_the_reason(bench: Bench) -> None:
         CosNotification.UNSUPPORTED_VALUE,
     ]
     assert {p.name: p.value.value() for p in bench.channel.get_qos()}["MaxEventsPerConsumer"] == 5, "all or nothing"
-
-
-def test_other_kinds_of_client_are_refused_for_now(bench: Bench) -> None:
-    with pytest.raises(CORBA.NO_IMPLEMENT):
-        bench.channel._get_default_consumer_admin().obtain_notification_push_supplier(CosNotifyChannelAdmin.ANY_EVENT)

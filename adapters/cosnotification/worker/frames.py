@@ -10,7 +10,7 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -41,13 +41,20 @@ class Frames:
         except OSError as error:
             raise Closed from error
 
-    def receive(self, timeout_secs: float | None = None) -> Iterator[tuple[Any, ...] | None]:
-        """Every frame as it comes, and None whenever nothing came for so long. Ends when the other side has gone."""
+    def receive(
+        self, timeout_secs: float | None = None, before: Callable[[], None] | None = None
+    ) -> Iterator[tuple[Any, ...] | None]:
+        """Every frame as it comes, and None whenever nothing came for so long. Ends when the other side has gone.
+
+        `before` is called each time before we look for more.
+        """
         self._socket.settimeout(None)
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         buffer = bytearray()
         while True:
+            if before is not None:
+                before()
             try:
                 if timeout_secs is not None and not poll.poll(timeout_secs * 1000):
                     yield None

@@ -1,7 +1,7 @@
 """Where pushes of one source pass, or wait: for room at the gateway, and persistent ones until their events are safe.
 
 - A best-effort event is accepted when it is written to the gateway. Without room there (`credit`) its push is held.
-- A push with a persistent event is held until the gateway says that every event of it is settled. A channel that pushes one
+- A push with a persistent event is held until the gateway says that every such event of it is settled. A channel that pushes one
   event at a time therefore waits for the far side each time; sequences and several suppliers share the waits.
 - No push is held longer than `hold_secs`: then it fails with NotTaken, and the channel tries again. Where the gateway has its
   events already, that second push *joins* the first instead of becoming new events.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 REMEMBERED: Final = 1000  # pushes that gave up, to know their retry by
@@ -28,9 +28,9 @@ class _Push:
 
     __slots__ = ("contents", "over", "unsettled")
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: Contents, persistent: Sequence[int]) -> None:
         self.contents = contents
-        self.unsettled = len(contents)
+        self.unsettled = len(persistent)
         self.over = threading.Event()  # all settled, or the gate is closed
 
 
@@ -49,14 +49,17 @@ class Gate:
         self._unsettled: dict[int, _Push] = {}  # persistent events by number
         self._given_up: list[_Push] = []  # oldest first
 
-    def offer(self, contents: Contents, *, persistent: bool) -> None:
-        """The events of one push, in order. Returns when they are safe, by their own reliability. Raises NotTaken."""
+    def offer(self, contents: Contents, persistent: Sequence[int] = ()) -> None:
+        """The events of one push, in order, and which of them (by index) are persistent.
+
+        Returns when they are safe, each by its own reliability. Raises NotTaken.
+        """
         deadline = time.monotonic() + self._hold_secs
         with self._lock:
             push = self._retried(contents) if persistent and self._given_up else None
             if push is None:
                 self._wait_for_room(deadline)
-                push = self._take(contents) if persistent else None
+                push = self._take(contents, persistent) if persistent else None
                 if push is None:
                     self._hand_over(contents)
                     return
@@ -76,10 +79,10 @@ class Gate:
         if not self._open:
             raise NotTaken
 
-    def _take(self, contents: Contents) -> _Push:
-        push = _Push(contents)
-        for number in range(self._next, self._next + len(contents)):
-            self._unsettled[number] = push
+    def _take(self, contents: Contents, persistent: Sequence[int]) -> _Push:
+        push = _Push(contents, persistent)
+        for index in persistent:
+            self._unsettled[self._next + index] = push
         self._hand_over(contents)
         return push
 

@@ -41,10 +41,6 @@ class TypeNumbers:
         self._by_type: dict[idl.IdlType, Numbered] = {}
         self._lock = threading.Lock()
 
-    def of(self, type_: idl.IdlType) -> Numbered:
-        found = self._numbers.get(id(type_))
-        return found if found is not None else self._add(type_)
-
     def _add(self, type_: idl.IdlType) -> Numbered:
         with self._lock:
             known = self._by_type.get(type_)
@@ -67,20 +63,15 @@ class TypeNumbers:
             event.event_name,
             self._fields(event.variable_header),
             self._fields(event.filterable_data),
-            self._value(body.type, body.value),
+            self.value(body.type, body.value),
         )
 
     def _fields(self, properties: tuple[Property, ...]) -> tuple[Any, ...]:
-        numbers = self._numbers
-        fields = []
-        for name, type_, value in properties:
-            known = numbers.get(id(type_)) or self._add(type_)
-            fields.append((name, known[0], value if known[1] else _pickled(known, value)))
-        return tuple(fields)
+        return tuple([(name, *self.value(type_, value)) for name, type_, value in properties])
 
-    def _value(self, type_: idl.IdlType, value: Any) -> tuple[int, Any]:
-        known = self.of(type_)
-        return (known.number, value if known.plain else _pickled(known, value))
+    def value(self, type_: idl.IdlType, value: Any) -> tuple[int, Any]:
+        known = self._numbers.get(id(type_)) or self._add(type_)
+        return (known[0], value if known[1] else _pickled(known, value))
 
 
 def _pickled(known: Numbered, value: Any) -> bytes:

@@ -1,19 +1,22 @@
-"""The worker's side of a source: the servant that the peer pushes to."""
+"""The worker's side of a source: the servant that the peer pushes to, of each kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from adapters.base import DeadLetterError, ReconnectError
-from adapters.cosnotification.codec import event_from_orb, is_persistent
+from adapters.cosnotification.codec import untyped_from_orb
 from adapters.cosnotification.connection import ConsumerConnection, Pulse
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyComm__POA, omniORB
 from adapters.cosnotification.worker.gate import Gate, NotTaken
+from adapters.cosnotification.worker.packing import is_persistent, pack_event
 from adapters.cosnotification.worker.parcels import TypeNumbers
 from adapters.cosnotification.worker.told import told
+from mappings.event_forms import to_structured
+from mappings.model import UntypedEvent
 
 Content = tuple[bool, Any, Any, bytes | None]
 """persistent, parcel, error (told), original: parcel or error."""
@@ -34,7 +37,8 @@ class Receiver:
         self.gate = Gate(channel.buffer, channel.hold_ms / 1000, pass_on)
         self._fail = fail
         self._ping_interval_secs = endpoint.ping_interval_secs
-        self._connection = ConsumerConnection(orb, endpoint, channel, _Consumer(self.gate, types, fail))
+        servant = _SERVANTS[channel.events](_Intake(self.gate, types, fail))
+        self._connection = ConsumerConnection(orb, endpoint, channel, servant)
         self._pulse: Pulse | None = None
 
     def open(self, left_behind: list[str]) -> str:
@@ -50,38 +54,80 @@ class Receiver:
             self._pulse.stop()
 
 
-class _Consumer(CosNotifyComm__POA.StructuredPushConsumer):  # type: ignore[misc]
-    """What the peer calls, on threads of the ORB."""
+class _Intake:
+    """What the servants of all kinds share: from the ORB's event to the gate."""
 
     def __init__(self, gate: Gate, types: TypeNumbers, fail: Callable[[ReconnectError], None]) -> None:
         self._gate = gate
         self._types = types
         self._fail = fail
 
-    def push_structured_event(self, event: Any) -> None:
-        content = self._content(event)
+    def take(self, contents: list[Content]) -> None:
         try:
-            self._gate.offer([content], persistent=content[0])
+            self._gate.offer(contents, [index for index, content in enumerate(contents) if content[0]])
         except NotTaken:
             raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO) from None
 
-    def _content(self, event: Any) -> Content:
+    def structured(self, event: Any) -> Content:
         try:
-            payload = event_from_orb(event)
+            parcel = pack_event(event, self._types)
         except DeadLetterError as error:
-            return (True, None, told(error), _octets(event))
-        return (is_persistent(payload), self._types.parcel(payload), None, None)
+            return (True, None, told(error), _octets(CosNotification._tc_StructuredEvent, event))
+        return (is_persistent(parcel) if parcel[3] else False, parcel, None, None)
 
-    def disconnect_structured_push_consumer(self) -> None:
+    def untyped(self, any_: Any) -> Content:
+        """An Any has no header that would make it persistent (RULES.md section 2)."""
+        try:
+            payload = to_structured(UntypedEvent(untyped_from_orb(any_)))
+        except DeadLetterError as error:
+            return (True, None, told(error), _octets(CORBA.TC_any, any_))
+        return (False, self._types.parcel(payload), None, None)
+
+    def disconnected(self) -> None:
         self._fail(ReconnectError("COR-DISCONNECTED", "the peer has disconnected us"))
+
+
+class _Servant:
+    """What the peer calls, on threads of the ORB."""
+
+    def __init__(self, intake: _Intake) -> None:
+        self._intake = intake
 
     def offer_change(self, added: Any, removed: Any) -> None:
         """Suppliers come and go; we take what is pushed."""
 
 
-def _octets(event: Any) -> bytes | None:
+class _StructuredConsumer(_Servant, CosNotifyComm__POA.StructuredPushConsumer):  # type: ignore[misc]
+    def push_structured_event(self, notification: Any) -> None:
+        self._intake.take([self._intake.structured(notification)])
+
+    def disconnect_structured_push_consumer(self) -> None:
+        self._intake.disconnected()
+
+
+class _SequenceConsumer(_Servant, CosNotifyComm__POA.SequencePushConsumer):  # type: ignore[misc]
+    def push_structured_events(self, notifications: Any) -> None:
+        if notifications:
+            self._intake.take([self._intake.structured(event) for event in notifications])
+
+    def disconnect_sequence_push_consumer(self) -> None:
+        self._intake.disconnected()
+
+
+class _AnyConsumer(_Servant, CosNotifyComm__POA.PushConsumer):  # type: ignore[misc]
+    def push(self, data: Any) -> None:
+        self._intake.take([self._intake.untyped(data)])
+
+    def disconnect_push_consumer(self) -> None:
+        self._intake.disconnected()
+
+
+_SERVANTS: Final = {"any": _AnyConsumer, "structured": _StructuredConsumer, "sequence": _SequenceConsumer}
+
+
+def _octets(type_code: Any, value: Any) -> bytes | None:
     """The event as CDR, for a dead letter; None where the ORB cannot write it either."""
     try:
-        return bytes(omniORB.cdrMarshal(CosNotification._tc_StructuredEvent, event))
+        return bytes(omniORB.cdrMarshal(type_code, value))
     except CORBA.Exception:
         return None

@@ -1,4 +1,4 @@
-"""The worker's side of a sink: a thread that pushes batches to the peer, one event after the other, in order.
+"""The worker's side of a sink: a thread that pushes batches to the peer in order: one event after the other, or as sequences.
 
 After a refusal for now ("later") nothing more is pushed until the gateway says `resume`: what was sent behind it must not overtake
 it. After a broken connection nothing more is pushed at all.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from adapters.base import AdapterError, DeadLetterError, ReconnectError, RetryLaterError
-from adapters.cosnotification.codec import event_to_orb
+from adapters.cosnotification.codec import event_to_orb, untyped_to_orb
 from adapters.cosnotification.connection import SupplierConnection
 from adapters.cosnotification.faults import on_push
 from adapters.cosnotification.local_orb import LocalOrb
@@ -20,6 +21,8 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.stubs import CORBA, CosNotifyComm__POA
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import Told, told
+from mappings.event_forms import to_any
+from mappings.model import StructuredEvent
 
 Refusals = list[tuple[int, Told]]
 
@@ -37,7 +40,8 @@ class Sender:
         trying: Callable[[int, int], None],
     ) -> None:
         """`report(number, refusals, error, pushed)` tells the fate of a batch; `trying(number, index)` what is pushed next."""
-        self._connection = SupplierConnection(orb, endpoint, channel, _Supplier(self._disconnected))
+        self._way = _WAYS[channel.events]
+        self._connection = SupplierConnection(orb, endpoint, channel, self._way.servant(self._disconnected))
         self._types = types
         self._report = report
         self._trying = trying
@@ -76,37 +80,49 @@ class Sender:
 
     def _push_all(self, number: int, parcels: list[Any], careful: bool) -> None:
         refusals: Refusals = []
-        pushed = 0
+        events: dict[int, Any] = {}
         for index, parcel in enumerate(parcels):
-            if careful:
-                self._trying(number, index)
             try:
-                self._push(parcel)
+                events[index] = self._way.encode(self._types.event(parcel))
             except DeadLetterError as error:
                 refusals.append((index, told(error)))
+        together = self._way.together and not careful
+        groups = deque([list(events)] if together and events else [[index] for index in events])
+        taken = False
+        while groups:
+            group = groups.popleft()
+            if careful:
+                self._trying(number, group[0])
+            try:
+                self._push([events[index] for index in group])
+            except DeadLetterError as error:
+                if len(group) > 1:
+                    groups.extend([index] for index in group)  # one of them: which?
+                else:
+                    refusals.append((group[0], told(error)))
             except RetryLaterError as error:
                 self._obstacle = error
-                if not pushed and not refusals:
+                if not taken and not refusals:
                     self._report(number, [], told(error), 0)
                     return
-                refusals += [(later, told(error)) for later in range(index, len(parcels))]  # in order, or not at all
+                waiting = [group[0], *(index for later in (group[1:], *groups) for index in later)]
+                refusals += [(index, told(error)) for index in waiting]  # in order, or not at all
                 break
             except AdapterError as error:
                 self._obstacle = error
-                self._report(number, refusals, told(error), index)
+                self._report(number, refusals, told(error), group[0])
                 return
             else:
-                pushed += 1
+                taken = True
         self._report(number, refusals, None, len(parcels))
 
-    def _push(self, parcel: Any) -> None:
+    def _push(self, events: list[Any]) -> None:
         """Raises one of the four errors."""
-        event = event_to_orb(self._types.event(parcel))
         proxy = self._connection.proxy
         if proxy is None:
             raise ReconnectError("COR-CLOSED", "the sink is not connected")
         try:
-            proxy.push_structured_event(event)
+            self._way.push(proxy, events)
         except CORBA.Exception as error:
             raise on_push(error, "pushing an event") from error
         except Exception as error:  # the library stumbles over some values instead of refusing them
@@ -116,14 +132,44 @@ class Sender:
         self._obstacle = ReconnectError("COR-DISCONNECTED", "the peer has disconnected us")
 
 
-class _Supplier(CosNotifyComm__POA.StructuredPushSupplier):  # type: ignore[misc]
+class _Servant:
     """What the peer calls, on threads of the ORB."""
 
     def __init__(self, disconnected: Callable[[], None]) -> None:
         self._disconnected = disconnected
 
+    def subscription_change(self, added: Any, removed: Any) -> None:
+        """Consumers come and go; we push what the link sends."""
+
+
+class _StructuredSupplier(_Servant, CosNotifyComm__POA.StructuredPushSupplier):  # type: ignore[misc]
     def disconnect_structured_push_supplier(self) -> None:
         self._disconnected()
 
-    def subscription_change(self, added: Any, removed: Any) -> None:
-        """Consumers come and go; we push what the link sends."""
+
+class _SequenceSupplier(_Servant, CosNotifyComm__POA.SequencePushSupplier):  # type: ignore[misc]
+    def disconnect_sequence_push_supplier(self) -> None:
+        self._disconnected()
+
+
+class _AnySupplier(_Servant, CosNotifyComm__POA.PushSupplier):  # type: ignore[misc]
+    def disconnect_push_supplier(self) -> None:
+        self._disconnected()
+
+
+class _Way(NamedTuple):
+    """How a kind of supplier pushes."""
+
+    servant: type
+    encode: Callable[[StructuredEvent], Any]
+    push: Callable[[Any, list[Any]], None]
+    together: bool = False  # many events in one call
+
+
+_WAYS: Final = {
+    "structured": _Way(_StructuredSupplier, event_to_orb, lambda proxy, events: proxy.push_structured_event(*events)),
+    "sequence": _Way(
+        _SequenceSupplier, event_to_orb, lambda proxy, events: proxy.push_structured_events(events), together=True
+    ),
+    "any": _Way(_AnySupplier, lambda event: untyped_to_orb(to_any(event)), lambda proxy, events: proxy.push(*events)),
+}

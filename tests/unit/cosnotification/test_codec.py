@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from omniORB import CORBA
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.codec import event_from_orb, event_to_orb, is_persistent
+from adapters.cosnotification.codec import event_from_orb, event_to_orb
 from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.descriptors import descriptor_of, type_of
 from adapters.cosnotification.encoding import any_to_orb
 from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.worker.packing import is_persistent, pack_event
+from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
 from mappings import idl_types as idl
 from mappings.known_types import KNOWN, STRUCTURED_EVENT
 from mappings.model import NO_ARM, Any_, Property, StructuredEvent, UnionValue
@@ -252,10 +254,22 @@ def test_a_value_that_contains_itself_is_a_dead_letter() -> None:
     assert caught.value.code == "COR-DEPTH"
 
 
-def test_reliability_is_read_from_the_event() -> None:
-    assert is_persistent(StructuredEvent("", "", "", (Property("EventReliability", idl.SHORT, 1),)))
-    assert not is_persistent(StructuredEvent("", "", "", (Property("EventReliability", idl.SHORT, 0),)))
-    assert not is_persistent(StructuredEvent("", "", ""))
+def test_the_way_straight_to_a_parcel_leads_to_the_same_event() -> None:
+    fields = (
+        Property("n", idl.LONG, 1),
+        Property("any", idl.ANY, Any_(idl.STRING, "x")),
+        Property("f", idl.Fixed(3, 1), Decimal("1.5")),
+    )
+    for header in (
+        (),
+        (Property("EventReliability", idl.SHORT, 1),),
+        (Property("EventReliability", idl.SHORT, 0), fields[2]),
+    ):
+        event = StructuredEvent("d", "t", "n", header, fields, Any_(idl.Sequence(idl.LONG), [1, 2]))
+        types = NumberedTypes()
+        parcel = pack_event(event_to_orb(event), TypeNumbers(types.add))
+        assert types.event(parcel) == event
+        assert is_persistent(parcel) == (len(header) == 1)
 
 
 def test_the_orb_is_shared_and_ends_with_its_last_user(orb: LocalOrb) -> None:

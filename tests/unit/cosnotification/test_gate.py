@@ -27,15 +27,15 @@ class Rig:
 
 def test_a_best_effort_push_returns_at_once() -> None:
     rig = Rig()
-    rig.gate.offer(["a"], persistent=False)
-    rig.gate.offer(["b", "c"], persistent=False)
-    rig.gate.offer(["d"], persistent=False)
+    rig.gate.offer(["a"])
+    rig.gate.offer(["b", "c"])
+    rig.gate.offer(["d"])
     assert [rig.passed.get(timeout=SOON) for _ in range(3)] == [(0, ["a"]), (1, ["b", "c"]), (3, ["d"])]
 
 
 def test_a_persistent_push_returns_when_all_its_events_are_settled(pushes: ThreadPoolExecutor) -> None:
     rig = Rig()
-    push = pushes.submit(rig.gate.offer, ["a", "b"], persistent=True)
+    push = pushes.submit(rig.gate.offer, ["a", "b"], [0, 1])
     assert rig.passed.get(timeout=SOON) == (0, ["a", "b"])
     rig.gate.settled([1])
     assert not push.done()
@@ -43,10 +43,18 @@ def test_a_persistent_push_returns_when_all_its_events_are_settled(pushes: Threa
     assert push.result(SOON) is None
 
 
+def test_only_the_persistent_events_of_a_push_are_waited_for(pushes: ThreadPoolExecutor) -> None:
+    rig = Rig()
+    push = pushes.submit(rig.gate.offer, ["a", "b", "c"], [1])
+    assert rig.passed.get(timeout=SOON) == (0, ["a", "b", "c"])
+    rig.gate.settled([1])
+    assert push.result(SOON) is None
+
+
 def test_without_room_a_push_is_held_until_there_is_some(pushes: ThreadPoolExecutor) -> None:
     rig = Rig(capacity=1)
-    rig.gate.offer(["a"], persistent=False)
-    push = pushes.submit(rig.gate.offer, ["b"], persistent=False)
+    rig.gate.offer(["a"])
+    push = pushes.submit(rig.gate.offer, ["b"])
     assert rig.passed.get(timeout=SOON) == (0, ["a"])
     assert rig.passed.empty()
     rig.gate.credit(1)
@@ -56,10 +64,10 @@ def test_without_room_a_push_is_held_until_there_is_some(pushes: ThreadPoolExecu
 
 def test_without_room_a_push_is_not_held_for_ever() -> None:
     rig = Rig(capacity=1, hold_secs=0.05)
-    rig.gate.offer(["a"], persistent=False)
-    for persistent in (False, True):
+    rig.gate.offer(["a"])
+    for persistent in ([], [0]):
         with pytest.raises(NotTaken):
-            rig.gate.offer(["b"], persistent=persistent)
+            rig.gate.offer(["b"], persistent)
     assert rig.passed.qsize() == 1
 
 
@@ -67,9 +75,9 @@ def test_the_retries_of_a_push_that_gave_up_join_it(pushes: ThreadPoolExecutor) 
     rig = Rig(hold_secs=0.1)
     for _ in range(3):  # the sink stays away for long: many retries, one event
         with pytest.raises(NotTaken):
-            rig.gate.offer(["a"], persistent=True)
+            rig.gate.offer(["a"], [0])
     assert rig.passed.get(timeout=SOON) == (0, ["a"])
-    again = pushes.submit(rig.gate.offer, ["a"], persistent=True)
+    again = pushes.submit(rig.gate.offer, ["a"], [0])
     rig.gate.settled([0])
     assert again.result(SOON) is None
     assert rig.passed.empty()
@@ -78,11 +86,11 @@ def test_the_retries_of_a_push_that_gave_up_join_it(pushes: ThreadPoolExecutor) 
 def test_the_retry_of_a_push_that_is_settled_meanwhile_returns_at_once(pushes: ThreadPoolExecutor) -> None:
     rig = Rig(hold_secs=0.1)
     with pytest.raises(NotTaken):
-        rig.gate.offer(["a"], persistent=True)
+        rig.gate.offer(["a"], [0])
     rig.gate.settled([0])
-    rig.gate.offer(["a"], persistent=True)
+    rig.gate.offer(["a"], [0])
     assert rig.passed.qsize() == 1
-    later = pushes.submit(rig.gate.offer, ["a"], persistent=True)  # an event of its own that looks the same
+    later = pushes.submit(rig.gate.offer, ["a"], [0])  # an event of its own that looks the same
     assert [rig.passed.get(timeout=SOON) for _ in range(2)] == [(0, ["a"]), (1, ["a"])]
     rig.gate.settled([1])
     assert later.result(SOON) is None
@@ -90,7 +98,7 @@ def test_the_retry_of_a_push_that_is_settled_meanwhile_returns_at_once(pushes: T
 
 def test_events_that_look_the_same_are_two_events(pushes: ThreadPoolExecutor) -> None:
     rig = Rig()
-    both = [pushes.submit(rig.gate.offer, ["a"], persistent=True) for _ in range(2)]
+    both = [pushes.submit(rig.gate.offer, ["a"], [0]) for _ in range(2)]
     assert sorted(rig.passed.get(timeout=SOON)[0] for _ in range(2)) == [0, 1]
     rig.gate.settled([0, 1])
     assert [push.result(SOON) for push in both] == [None, None]
@@ -98,12 +106,12 @@ def test_events_that_look_the_same_are_two_events(pushes: ThreadPoolExecutor) ->
 
 def test_close_fails_every_push_that_is_held(pushes: ThreadPoolExecutor) -> None:
     rig = Rig(capacity=1)
-    held = pushes.submit(rig.gate.offer, ["a"], persistent=True)
+    held = pushes.submit(rig.gate.offer, ["a"], [0])
     rig.passed.get(timeout=SOON)
-    without_room = pushes.submit(rig.gate.offer, ["b"], persistent=False)
+    without_room = pushes.submit(rig.gate.offer, ["b"])
     rig.gate.close()
     for push in (held, without_room):
         with pytest.raises(NotTaken):
             push.result(SOON)
     with pytest.raises(NotTaken):
-        rig.gate.offer(["c"], persistent=False)
+        rig.gate.offer(["c"])
