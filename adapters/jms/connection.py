@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from adapters.base import AdapterError, ReconnectError
 from adapters.jms import classpath, pool
 from adapters.jms.frames import Frame
-from adapters.jms.provider_errors import Report, classify
+from adapters.jms.provider_errors import Report, classify, shown_url
 from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.jms.worker_process import Jvm, Worker
 
@@ -27,7 +27,7 @@ class Connection:
     @property
     def path(self) -> str:
         """What errors are about."""
-        return self._endpoint.url or self._channel.destination
+        return shown_url(self._endpoint.url) if self._endpoint.url else self._channel.destination
 
     @property
     def worker(self) -> Worker:

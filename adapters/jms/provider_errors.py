@@ -134,6 +134,12 @@ def concerns_one_message(phase: Phase, classes: tuple[str, ...]) -> bool:
     return _MEANINGS[code_of(phase, classes)].kind is DeadLetterError
 
 
+def shown_url(url: str) -> str:
+    """Without what may hold a password: options, and what stands before an @."""
+    start, separator, rest = url.partition("?")[0].rpartition("://")
+    return start + separator + rest.rpartition("@")[2]
+
+
 def _neutral(name: str) -> str:
     for package in ("javax.jms.", "jakarta.jms."):
         if name.startswith(package):

@@ -34,6 +34,7 @@ from mappings.model import Message
 MOST_BYTES_UNDER_WAY: Final = 16 << 20
 STRIKES: Final = 2  # a message that the provider refuses so often, while the connection is sound, is a dead letter
 READ_SECS: Final = 1.0
+JOIN_SECS: Final = 3.0
 
 
 class _Pending:
@@ -118,7 +119,10 @@ class JmsSink(Sink):
         thread, self._thread = self._thread, None
         if thread is not None and self._wake_pipe is not None:
             os.write(self._wake_pipe[1], b"!")
-            thread.join()
+            thread.join(JOIN_SECS)
+            if thread.is_alive() and connection is not None:
+                connection.worker.kill()  # it stopped in the middle of a frame
+                thread.join()
             for descriptor in self._wake_pipe:
                 os.close(descriptor)
             self._wake_pipe = None

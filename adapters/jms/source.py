@@ -60,6 +60,8 @@ class JmsSource(Source):
         self._heard_at = time.monotonic()
         with self._waking:
             self._wake_pipe = os.pipe()
+            if self._woken:
+                os.write(self._wake_pipe[1], b"!")
 
     def receive(self, limit: int, timeout_secs: float) -> list[Delivery]:
         connection = self._require()

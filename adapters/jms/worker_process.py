@@ -143,9 +143,10 @@ class Worker:
         os.close(self._complaints)
 
     def kill(self) -> None:
-        """At once, for one that hangs."""
+        """At once, for one that hangs; whoever reads from it sees its end."""
         if not self._ended:
             self._process.kill()
+            self._process.wait()
             self.end()
 
     def _gone(self, error: Exception) -> ReconnectError:
@@ -162,6 +163,8 @@ class Worker:
         )
 
     def _last_words(self) -> str:
+        if self._ended:
+            return ""
         try:
             size = os.fstat(self._complaints).st_size
             lines = os.pread(self._complaints, 4000, max(0, size - 4000)).decode("utf-8", "replace").split("\n")

@@ -54,7 +54,7 @@ def _serve(inbox: Inbox, frame: Frame) -> None:
         else:
             asked = serve_sink(provider, inbox)
     except BaseException as trouble:  # noqa: BLE001 - whatever it is, the parent must know
-        inbox.tell(("failed", describe(trouble, provider.phase, provider.secret), None))
+        inbox.tell(("failed", describe(trouble, provider.phase, provider.hidden), None))
         provider.close()
     else:
         provider.close()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 MOST_CAUSES: Final = 10
 MOST_TEXT: Final = 2000
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def describe(trouble: BaseException, phase: str, secret: str | None = None) -> tuple[str, tuple[str, ...], str]:
-    """Phase, names of classes from the innermost cause outwards, text. The secret is blotted out wherever a provider quotes it."""
+def describe(
+    trouble: BaseException, phase: str, hidden: Mapping[str, str] = NOTHING
+) -> tuple[str, tuple[str, ...], str]:
+    """Phase, names of classes from the innermost cause outwards, text, in which stand-ins take the place of what is hidden."""
     classes: list[str] = []
     texts: list[str] = []
     for cause in _causes(trouble):
@@ -17,10 +22,10 @@ def describe(trouble: BaseException, phase: str, secret: str | None = None) -> t
         text = _text(cause)
         if text and not any(text in said for said in texts):
             texts.append(text)
-    text = " - ".join(texts)[:MOST_TEXT]
-    if secret:
-        text = text.replace(secret, "***")
-    return phase, tuple(classes), text
+    text = " - ".join(texts)
+    for secret, stand_in in hidden.items():
+        text = text.replace(secret, stand_in)
+    return phase, tuple(classes), text[:MOST_TEXT]
 
 
 def _causes(trouble: BaseException) -> list[Any]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+import re
+from typing import Any, Final
 
 import jpype
 
-from adapters.jms.provider_errors import Phase
+from adapters.jms.provider_errors import Phase, shown_url
 from adapters.jms.worker.inbox import Inbox
 from adapters.jms.worker.java_errors import describe
+
+_SECRET_NAME: Final = re.compile(r"pass(word|wd|phrase|code)|secret|token|credential", re.IGNORECASE)
 
 
 class NotAFactory(Exception):
@@ -25,7 +28,7 @@ class Provider:
         self._context: Any = None
         self._destinations: dict[str, Any] = {}
         self.phase: Phase = "factory"
-        self.secret: str | None = parameters["password"]
+        self.hidden = _hidden(parameters)
         self.package = "javax.jms"
         self.connection: Any = None
         self.lost: tuple[str, tuple[str, ...], str] | None = None
@@ -39,7 +42,7 @@ class Provider:
         if login is None:
             self.connection = factory.createConnection()
         else:
-            self.connection = factory.createConnection(login, self.secret)
+            self.connection = factory.createConnection(login, self._parameters["password"])
         if self._parameters["client_id"] is not None:
             self.connection.setClientID(self._parameters["client_id"])  # before anything else is done with it
         self.connection.setExceptionListener(self._listener())
@@ -119,10 +122,20 @@ class Provider:
             @jpype.JOverride  # type: ignore[untyped-decorator]
             def onException(self, trouble: Any) -> None:
                 if provider.lost is None:
-                    provider.lost = describe(trouble, "lost", provider.secret)
+                    provider.lost = describe(trouble, "lost", provider.hidden)
                     inbox.put(("lost", provider))
 
         return Listener()
+
+
+def _hidden(parameters: dict[str, Any]) -> dict[str, str]:
+    """What no error may show though a provider quotes it, and what is shown instead."""
+    url = parameters["url"] or ""
+    options = [option.partition("=")[::2] for option in url.partition("?")[2].split("&")]
+    options += ((parameters["jndi"] or {}).get("properties") or {}).items()
+    secrets = [value for name, value in options if _SECRET_NAME.search(name)]
+    hidden = {url: shown_url(url)} if url else {}
+    return hidden | {secret: "***" for secret in (parameters["password"], *secrets) if secret}
 
 
 def _package_of(factory: Any) -> str:

@@ -107,7 +107,7 @@ class _Sink:
                     self._producer.send(target, message, mode, priority, time_to_live)
             except Exception as trouble:  # noqa: BLE001 - told to the parent
                 phase: Phase = "answer" if destination.startswith("temp-") else "send"
-                report = describe(trouble, phase, self._provider.secret)
+                report = describe(trouble, phase, self._provider.hidden)
                 if not concerns_one_message(phase, report[1]):
                     raise _Failed(trouble, (number, place)) from None
                 refused.append((place, report))
@@ -128,7 +128,7 @@ class _Sink:
 
     def _failed(self, failed: _Failed) -> bool:
         phase = self._provider.phase
-        report = describe(failed.trouble, phase, self._provider.secret)
+        report = describe(failed.trouble, phase, self._provider.hidden)
         if code_of(phase, report[1]) in RETRY and self._provider.lost is None:
             with contextlib.suppress(Exception):
                 self._session.rollback()

@@ -120,7 +120,7 @@ class _Source:
             plain = self._converter.from_jms(message)
             return self._next, plain[0][MESSAGE_ID], plain[0][REDELIVERED], plain, None
         except Exception as trouble:
-            report = describe(trouble, "receive", self._provider.secret)
+            report = describe(trouble, "receive", self._provider.hidden)
             if not concerns_one_message("receive", report[1]) and not self._provider.is_sound():
                 raise
             # A provider has its own words for a body that it cannot read.

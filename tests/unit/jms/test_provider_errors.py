@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.base import AdapterError, DeadLetterError, ReconnectError, RetryLaterError, StopError
-from adapters.jms.provider_errors import MAX_TEXT, Phase, Report, classify, code_of, concerns_one_message
+from adapters.jms.provider_errors import MAX_TEXT, Phase, Report, classify, code_of, concerns_one_message, shown_url
 
 JMS = ("javax.jms.JMSException", "java.lang.Exception", "java.lang.Throwable")
 
@@ -54,6 +54,20 @@ def test_each_is_told_by_what_must_be_done(
     assert "because" in error.message
     assert error.hint
     assert concerns_one_message(phase, classes) == (kind is DeadLetterError)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("tcp://mq1:61616", "tcp://mq1:61616"),
+        ("tcp://mq1:61616?password=x&a=b", "tcp://mq1:61616"),
+        ("amqps://me:secret@mq1", "amqps://mq1"),
+        ("(tcp://a,tcp://b)?x=y", "(tcp://a,tcp://b)"),
+        ("local", "local"),
+    ],
+)
+def test_addresses_are_shown_without_secrets(url: str, shown: str) -> None:
+    assert shown_url(url) == shown
 
 
 def test_the_innermost_cause_counts() -> None:

@@ -84,6 +84,14 @@ def test_settings_of_the_factory_and_a_closed_port(jars: list[str]) -> None:
     assert url in caught.value.message
 
 
+def test_secrets_that_a_provider_quotes_are_not_told(jars: list[str]) -> None:
+    url = "tcp://127.0.0.1:1?jms.noSuchPassword=s3cret"
+    with pytest.raises((ReconnectError, StopError)) as caught:
+        connect(jars, url=url, login="me", password="127.0.0.1")
+    assert "s3cret" not in str(caught.value)
+    assert "127.0.0.1" not in caught.value.message
+
+
 @pytest.fixture
 def garbage() -> Iterator[int]:
     """A server that answers with what is no protocol of anybody."""
