@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from adapters.cosnotification.service.admin_properties import property_
+from adapters.cosnotification.service.event_types import Declared
+from adapters.cosnotification.service.filter_admin import FilterAdmin
 from adapters.cosnotification.service.objects import Numbers, QosAdmin, ServiceObject
-from adapters.cosnotification.service.qos import Qos
-from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin
+from adapters.cosnotification.service.proxy import Proxy
+from adapters.cosnotification.service.qos import Level, Qos
+from adapters.cosnotification.service.stubs import CORBA, CosNotifyChannelAdmin
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.channel import EventChannel
 
-Proxy = TypeVar("Proxy", bound=Any)
+P = TypeVar("P", bound=Proxy)
 
 
-class Admin(ServiceObject, QosAdmin, Generic[Proxy]):
+class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
+    LIMIT: ClassVar[str]  # the admin property that bounds the number of clients
+
     def __init__(self, channel: EventChannel, id_: int, operator: Any) -> None:
         self.channel = channel
         self.id = id_
-        self._operator = operator
-        self.qos = Qos(channel.qos)
+        self.operator = operator
+        self.qos = Qos(Level.ADMIN, channel.qos)
+        self.declared = Declared()
         self._ids = Numbers(1)
-        self._proxies: dict[int, Proxy] = {}
+        self._proxies: dict[int, P] = {}
         self.place = f"{channel.place}/{type(self).__name__}/{id_}"
+        self.init_filters()
         super().__init__(channel.orb, channel.service.key(self.place))
+
+    # What clients call
 
     def _get_MyID(self) -> int:
         return self.id
@@ -32,7 +43,7 @@ class Admin(ServiceObject, QosAdmin, Generic[Proxy]):
         return self.channel.reference
 
     def _get_MyOperator(self) -> Any:
-        return self._operator
+        return self.operator
 
     def destroy(self) -> None:
         """RULES.md 1.10: every client of its proxies is disconnected. The default admins live as long as the channel."""
@@ -40,22 +51,51 @@ class Admin(ServiceObject, QosAdmin, Generic[Proxy]):
             raise CORBA.NO_PERMISSION(0, CORBA.COMPLETED_NO)
         self.dismiss()
 
+    # What the service calls
+
     def dismiss(self) -> None:
         if self.end():
             self.channel.forget_admin(self)
-            for proxy in list(self._proxies.values()):
+            for proxy in self.proxies:
                 proxy.dismiss()
+            self.remove_all_filters()
 
     def forget(self, id_: int) -> None:
         self._proxies.pop(id_, None)
 
     @property
-    def proxies(self) -> list[Proxy]:
+    def proxies(self) -> list[P]:
         return list(self._proxies.values())
 
-    def _add(self, proxy: Proxy) -> tuple[Any, int]:
+    def qos_changed(self) -> None:
+        for proxy in self.proxies:
+            proxy.qos_changed()
+
+    def filters_changed(self) -> None:
+        for proxy in self.proxies:
+            proxy.filters_changed()
+
+    # For the kinds of admin
+
+    def _obtain(self, kinds: Mapping[Any, Callable[..., P]], client_type: Any) -> tuple[Any, int]:
+        self.check_alive()
+        limit = self.channel.admin_properties.values[self.LIMIT]
+        if limit and self.channel.clients_of(type(self)) >= limit:
+            value = property_(self.LIMIT, limit).value
+            raise CosNotifyChannelAdmin.AdminLimitExceeded(CosNotifyChannelAdmin.AdminLimit(self.LIMIT, value))
+        proxy = kinds[client_type](self, self._ids.take())
         self._proxies[proxy.id] = proxy
+        if not self.alive:  # it was destroyed meanwhile
+            proxy.dismiss()
+            self.check_alive()
         return proxy.reference, proxy.id
+
+    def _obtain_plain(self, kind: Callable[..., P]) -> Any:
+        """For clients of the Event Service, who do not know AdminLimitExceeded."""
+        try:
+            return self._obtain({None: kind}, None)[0]
+        except CosNotifyChannelAdmin.AdminLimitExceeded:
+            raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
 
     def _find(self, id_: int) -> Any:
         proxy = self._proxies.get(id_)
@@ -63,8 +103,5 @@ class Admin(ServiceObject, QosAdmin, Generic[Proxy]):
             raise CosNotifyChannelAdmin.ProxyNotFound
         return proxy.reference
 
-
-def only_structured(client_type: Any) -> None:
-    """The other kinds of client are not served yet."""
-    if client_type != CosNotifyChannelAdmin.STRUCTURED_EVENT:
-        raise CORBA.NO_IMPLEMENT(0, CORBA.COMPLETED_NO)
+    def _ids_of(self, kinds: tuple[type, ...]) -> list[int]:
+        return [proxy.id for proxy in self.proxies if isinstance(proxy, kinds)]

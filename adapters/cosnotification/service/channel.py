@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification.service.admin import Admin
+from adapters.cosnotification.service.admin_properties import AdminProperties
+from adapters.cosnotification.service.announcer import Announcer
 from adapters.cosnotification.service.consumer_admin import ConsumerAdmin
 from adapters.cosnotification.service.engine.hub import Hub
+from adapters.cosnotification.service.event_types import TypeBoard, Types, types_to_orb
+from adapters.cosnotification.service.filter_factory import FilterFactory
 from adapters.cosnotification.service.objects import Numbers, QosAdmin, ServiceObject
-from adapters.cosnotification.service.qos import Qos
+from adapters.cosnotification.service.proxy import Proxy
+from adapters.cosnotification.service.qos import Level, Qos
+from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 from adapters.cosnotification.service.supplier_admin import SupplierAdmin
-from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.host import ServiceHost
-
-_ADMIN_LIMITS = ("MaxQueueLength", "MaxConsumers", "MaxSuppliers")
 
 
 class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChannel):  # type: ignore[misc]
@@ -23,12 +28,21 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
         self.service = service
         self.id = id_
         self.hub = Hub()
-        self.qos = Qos()
-        self._admin_ids = Numbers(1)  # 0 is the default admin of either side (RULES.md 1.4)
+        self.qos = Qos(Level.CHANNEL)
+        self.admin_properties = AdminProperties()
+        self.offers = TypeBoard(self._tell_consumers)
+        self.subscriptions = TypeBoard(self._tell_suppliers)
+        self._announcer = Announcer(str(id_))
+        self._lock = threading.Lock()
+        self._consumer_admin_ids = Numbers(1)  # 0 is the default admin of either side (RULES.md 1.4)
+        self._supplier_admin_ids = Numbers(1)
+        self._consumer_admins: dict[int, ConsumerAdmin] = {}
+        self._supplier_admins: dict[int, SupplierAdmin] = {}
         self.place = f"channel/{id_}"
         super().__init__(service.orb, service.key(self.place))
-        self._consumer_admins = {0: ConsumerAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)}
-        self._supplier_admins = {0: SupplierAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)}
+        self.filter_factory = FilterFactory(self)
+        self._consumer_admins[0] = ConsumerAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)
+        self._supplier_admins[0] = SupplierAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)
 
     # What clients call
 
@@ -41,19 +55,22 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
     def _get_default_supplier_admin(self) -> Any:
         return self._supplier_admins[0].reference
 
+    def _get_default_filter_factory(self) -> Any:
+        return self.filter_factory.reference
+
     for_consumers = _get_default_consumer_admin
     for_suppliers = _get_default_supplier_admin
 
     def new_for_consumers(self, op: Any) -> tuple[Any, int]:
         self.check_alive()
-        admin = ConsumerAdmin(self, self._admin_ids.take(), op)
-        self._consumer_admins[admin.id] = admin
+        admin = ConsumerAdmin(self, self._consumer_admin_ids.take(), op)
+        self._keep(self._consumer_admins, admin)
         return admin.reference, admin.id
 
     def new_for_suppliers(self, op: Any) -> tuple[Any, int]:
         self.check_alive()
-        admin = SupplierAdmin(self, self._admin_ids.take(), op)
-        self._supplier_admins[admin.id] = admin
+        admin = SupplierAdmin(self, self._supplier_admin_ids.take(), op)
+        self._keep(self._supplier_admins, admin)
         return admin.reference, admin.id
 
     def get_consumeradmin(self, id_: int) -> Any:
@@ -69,8 +86,11 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
         return list(self._supplier_admins)
 
     def get_admin(self) -> Any:
-        limits = [CosNotification.Property(name, CORBA.Any(CORBA.TC_long, 0)) for name in _ADMIN_LIMITS]
-        return [*limits, CosNotification.Property("RejectNewEvents", CORBA.Any(CORBA.TC_boolean, False))]
+        return self.admin_properties.to_orb()
+
+    def set_admin(self, admin: Any) -> None:
+        self.admin_properties.change(admin)
+        self.qos_changed()
 
     def destroy(self) -> None:
         self.dismiss()
@@ -81,13 +101,59 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
         """End everything in the channel, and tell the clients."""
         if self.end():
             self.service.forget(self)
-            for admin in (*self._supplier_admins.values(), *self._consumer_admins.values()):
+            for admin in self.admins:
                 admin.dismiss()
+            self.filter_factory.dismiss()
 
     def forget_admin(self, admin: Admin[Any]) -> None:
         admins: dict[int, Any] = self._consumer_admins if isinstance(admin, ConsumerAdmin) else self._supplier_admins
         if admin.id != 0:
-            admins.pop(admin.id, None)
+            with self._lock:
+                admins.pop(admin.id, None)
+
+    @property
+    def admins(self) -> list[Admin[Any]]:
+        with self._lock:
+            return [*self._supplier_admins.values(), *self._consumer_admins.values()]
+
+    @property
+    def proxies(self) -> list[Proxy]:
+        return [proxy for admin in self.admins for proxy in admin.proxies]
+
+    def clients_of(self, kind: type) -> int:
+        return sum(len(admin.proxies) for admin in self.admins if isinstance(admin, kind))
+
+    @property
+    def max_queue_length(self) -> int:
+        """Where the queues of consumers end; 0 where the channel refuses events instead, or has no limit."""
+        values = self.admin_properties.values
+        return 0 if values["RejectNewEvents"] else int(values["MaxQueueLength"])
+
+    def qos_changed(self) -> None:
+        values = self.admin_properties.values
+        self.hub.reject_over = values["MaxQueueLength"] if values["RejectNewEvents"] else 0
+        for admin in self.admins:
+            admin.qos_changed()
+
+    def _tell_consumers(self, added: Types, removed: Types) -> None:
+        self._tell([proxy for admin in list(self._consumer_admins.values()) for proxy in admin.proxies], added, removed)
+
+    def _tell_suppliers(self, added: Types, removed: Types) -> None:
+        self._tell([proxy for admin in list(self._supplier_admins.values()) for proxy in admin.proxies], added, removed)
+
+    def _tell(self, proxies: Iterable[Proxy], added: Types, removed: Types) -> None:
+        gained, lost = types_to_orb(added), types_to_orb(removed)
+        for proxy in proxies:
+            listener = proxy.listener
+            if listener is not None and proxy.updates_on:
+                self._announcer.tell(lambda call=listener.call: call(gained, lost))  # type: ignore[misc]
+
+    def _keep(self, admins: dict[int, Any], admin: Admin[Any]) -> None:
+        with self._lock:
+            admins[admin.id] = admin
+        if not self.alive:  # it was destroyed meanwhile
+            admin.dismiss()
+            self.check_alive()
 
 
 def _find(admins: Any, id_: int) -> Any:

@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from adapters.cosnotification.service.admin import Admin, only_structured
-from adapters.cosnotification.service.proxy_supplier import StructuredProxyPushSupplier
-from adapters.cosnotification.stubs import CosNotifyChannelAdmin__POA
+from adapters.cosnotification.service import pull_suppliers, push_suppliers
+from adapters.cosnotification.service.admin import Admin
+from adapters.cosnotification.service.mapped_qos import MappedQos
+from adapters.cosnotification.service.proxy_supplier import ProxySupplier
+from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
+
+_PUSH: Final = {
+    CosNotifyChannelAdmin.ANY_EVENT: push_suppliers.ProxyPushSupplier,
+    CosNotifyChannelAdmin.STRUCTURED_EVENT: push_suppliers.StructuredProxyPushSupplier,
+    CosNotifyChannelAdmin.SEQUENCE_EVENT: push_suppliers.SequenceProxyPushSupplier,
+}
+_PULL: Final = {
+    CosNotifyChannelAdmin.ANY_EVENT: pull_suppliers.ProxyPullSupplier,
+    CosNotifyChannelAdmin.STRUCTURED_EVENT: pull_suppliers.StructuredProxyPullSupplier,
+    CosNotifyChannelAdmin.SEQUENCE_EVENT: pull_suppliers.SequenceProxyPullSupplier,
+}
 
 
-class ConsumerAdmin(Admin[StructuredProxyPushSupplier], CosNotifyChannelAdmin__POA.ConsumerAdmin):  # type: ignore[misc]
+class ConsumerAdmin(Admin[ProxySupplier], MappedQos, CosNotifyChannelAdmin__POA.ConsumerAdmin):  # type: ignore[misc]
+    LIMIT = "MaxConsumers"
+
+    def __init__(self, *arguments: Any) -> None:
+        channel = arguments[0]
+        self.init_mappings(channel.orb)
+        super().__init__(*arguments)
+
     def obtain_notification_push_supplier(self, ctype: Any) -> tuple[Any, int]:
-        only_structured(ctype)
-        self.check_alive()
-        return self._add(StructuredProxyPushSupplier(self, self._ids.take()))
+        return self._obtain(_PUSH, ctype)
+
+    def obtain_notification_pull_supplier(self, ctype: Any) -> tuple[Any, int]:
+        return self._obtain(_PULL, ctype)
+
+    def obtain_push_supplier(self) -> Any:
+        return self._obtain_plain(push_suppliers.EventProxyPushSupplier)
+
+    def obtain_pull_supplier(self) -> Any:
+        return self._obtain_plain(pull_suppliers.EventProxyPullSupplier)
 
     def get_proxy_supplier(self, proxy_id: int) -> Any:
         return self._find(proxy_id)
 
     def _get_push_suppliers(self) -> list[int]:
-        return [proxy.id for proxy in self.proxies]
+        return self._ids_of(tuple(_PUSH.values()))
 
     def _get_pull_suppliers(self) -> list[int]:
-        return []
+        return self._ids_of(tuple(_PULL.values()))
 
-    def _get_priority_filter(self) -> None:
-        return None
+    def subscription_change(self, added: Any, removed: Any) -> None:
+        """For those of its proxies that have no subscription of their own."""
+        self.declared.change(added, removed)
+        self.filters_changed()
 
-    def _get_lifetime_filter(self) -> None:
-        return None
+    def mappings_changed(self) -> None:
+        self.filters_changed()

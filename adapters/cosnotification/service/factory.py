@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification.service.objects import ServiceObject
-from adapters.cosnotification.stubs import CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
+from adapters.cosnotification.service.stubs import CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.host import ServiceHost
@@ -17,12 +17,12 @@ class EventChannelFactory(ServiceObject, CosNotifyChannelAdmin__POA.EventChannel
         super().__init__(service.orb, service.key("factory"))
 
     def create_channel(self, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
-        if initial_admin:
-            raise CosNotification.UnsupportedAdmin([])
+        self.check_alive()
         channel = self._service.create_channel()
         try:
-            channel.qos.change(initial_qos)
-        except CosNotification.UnsupportedQoS:
+            channel.set_qos(initial_qos)
+            channel.set_admin(initial_admin)
+        except (CosNotification.UnsupportedQoS, CosNotification.UnsupportedAdmin):
             channel.dismiss()
             raise
         return channel.reference, channel.id

@@ -10,9 +10,12 @@ from typing import Final
 
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.channel import EventChannel
-from adapters.cosnotification.service.engine.outlet import RetryPolicy
+from adapters.cosnotification.service.engine.inlet import Inlet
+from adapters.cosnotification.service.engine.outlet import Outlet, RetryPolicy
 from adapters.cosnotification.service.factory import EventChannelFactory
 from adapters.cosnotification.service.objects import Numbers
+from adapters.cosnotification.service.pull_consumers import PullConsumer
+from adapters.cosnotification.service.push_suppliers import PushSupplier
 
 QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
 DRAIN_SECS: Final = 2.0
@@ -61,12 +64,16 @@ class ServiceHost:
         factory.end()
         self._drain()
         self._farewells_until = time.monotonic() + FAREWELL_SECS
-        outlets = [outlet for channel in self.channels for outlet in channel.hub.outlets]
+        proxies = [proxy for channel in self.channels for proxy in channel.proxies]
+        threads: list[Outlet | Inlet] = [
+            proxy.outlet for proxy in proxies if isinstance(proxy, PushSupplier) and proxy.outlet is not None
+        ]
+        threads += [proxy.inlet for proxy in proxies if isinstance(proxy, PullConsumer) and proxy.inlet is not None]
         for channel in self.channels:
             channel.dismiss()
         deadline = time.monotonic() + END_SECS
-        for outlet in outlets:
-            outlet.join(max(0.0, deadline - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     @property
     def factory(self) -> EventChannelFactory:
@@ -99,7 +106,7 @@ class ServiceHost:
 
     def queued(self) -> int:
         """Events that wait for a consumer, those under way included."""
-        return sum(len(outlet.queue) for channel in self.channels for outlet in channel.hub.outlets)
+        return sum(route.waiting for channel in self.channels for route in channel.hub.routes)
 
     def _drain(self) -> None:
         deadline = time.monotonic() + DRAIN_SECS

@@ -1,7 +1,8 @@
 """What the objects of the service have in common: an object key that cannot be guessed, a life that ends once, QoS.
 
-factory ─┬─ channel ─┬─ consumer admin ─── structured proxy push supplier  ─▶ consumer
-         │           └─ supplier admin ─── structured proxy push consumer  ◀─ supplier
+factory ─┬─ channel ─┬─ consumer admin ─── proxy suppliers  ─▶ consumers
+         │           ├─ supplier admin ─── proxy consumers  ◀─ suppliers
+         │           └─ filter factory ─── filters, mapping filters
          └─ …
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.qos import Qos
-from adapters.cosnotification.stubs import CORBA
+from adapters.cosnotification.service.stubs import CORBA
 
 
 class ServiceObject:
@@ -33,6 +34,10 @@ class ServiceObject:
             self.orb.deactivate(self._key)
         return alive
 
+    @property
+    def alive(self) -> bool:
+        return self._alive
+
     def check_alive(self) -> None:
         """For calls that were under way when the object ended."""
         if not self._alive:
@@ -47,8 +52,15 @@ class QosAdmin:
     def get_qos(self) -> Any:
         return self.qos.to_orb()
 
-    def set_qos(self, properties: Any) -> None:
-        self.qos.change(properties)
+    def set_qos(self, qos: Any) -> None:
+        self.qos.change(qos)
+        self.qos_changed()
+
+    def validate_qos(self, required_qos: Any) -> Any:
+        return self.qos.validate(required_qos)
+
+    def qos_changed(self) -> None:
+        """Make what was set effective, here and at everything below that has no setting of its own."""
 
 
 class Numbers:

@@ -1,84 +1,103 @@
-"""StructuredProxyPushConsumer: takes the events of one StructuredPushSupplier into the channel."""
+"""ProxyConsumer: what the proxies share that take the events of one supplier into the channel."""
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adapters.cosnotification import shims
-from adapters.cosnotification.local_orb import set_time_out
-from adapters.cosnotification.service.objects import QosAdmin, ServiceObject
-from adapters.cosnotification.service.proxy_supplier import FAREWELL_MS
-from adapters.cosnotification.service.qos import Qos
-from adapters.cosnotification.stubs import (
-    CORBA,
-    CosEventChannelAdmin,
-    CosEventComm,
-    CosNotifyChannelAdmin,
-    CosNotifyChannelAdmin__POA,
-)
+from adapters.cosnotification.service.announcer import subscriptions_to
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.filter_set import Test, combined
+from adapters.cosnotification.service.engine.hub import Full
+from adapters.cosnotification.service.proxy import Proxy
+from adapters.cosnotification.service.stubs import CORBA, CosNotifyChannelAdmin
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.supplier_admin import SupplierAdmin
 
 
-class StructuredProxyPushConsumer(
-    ServiceObject,
-    QosAdmin,
-    CosNotifyChannelAdmin__POA.StructuredProxyPushConsumer,  # type: ignore[misc]
-):
+class ProxyConsumer(Proxy):
+    admin: SupplierAdmin
+
     def __init__(self, admin: SupplierAdmin, id_: int) -> None:
-        self.id = id_
-        self._admin = admin
-        self.qos = Qos(admin.qos)
-        self._lock = threading.Lock()
-        self._connected = False
-        self._supplier: Any = None
+        self._accepts: Test | None = None
+        self._priority: int | None = None
+        self._timeout: int | None = None
+        self.plain = True  # nothing stands between the supplier and the hub
+        self._hub = admin.channel.hub
         self._publish = admin.channel.hub.publish
-        super().__init__(admin.orb, admin.channel.service.key(f"{admin.place}/{id_}"))
+        super().__init__(admin, id_)
+        self.filters_changed()
+        self.qos_changed()
 
-    # What clients call (states: RULES.md 1.10)
-
-    def connect_structured_push_supplier(self, push_supplier: Any) -> None:
-        """A nil supplier is allowed: it cannot be told when the connection ends."""
-        with self._lock:
-            self.check_alive()
-            if self._connected:
-                raise CosEventChannelAdmin.AlreadyConnected
-            self._connected = True
-            self._supplier = None if shims.is_nil(push_supplier) else push_supplier
-
-    def push_structured_event(self, notification: Any) -> None:
-        if not self._connected:
-            raise CosEventComm.Disconnected
-        self._publish(notification)
-
-    def disconnect_structured_push_consumer(self) -> None:
-        self.leave()
+    # What clients call
 
     def offer_change(self, added: Any, removed: Any) -> None:
-        """What suppliers offer is not passed on: consumers are pushed whatever comes."""
+        self.declared.change(added, removed)
+        self.types_changed()
 
-    def _get_MyType(self) -> Any:
-        return CosNotifyChannelAdmin.PUSH_STRUCTURED
+    def obtain_subscription_types(self, mode: Any) -> Any:
+        return self.types_to_tell(self.channel.subscriptions.all, mode)
 
-    def _get_MyAdmin(self) -> Any:
-        return self._admin.reference
+    # For the kinds of proxy
 
-    # What the service calls
+    def take_structured(self, structured: Any) -> None:
+        self.check_connected()
+        try:
+            if self.plain:
+                self._publish(structured)
+            else:
+                self._take(CarriedEvent(structured))
+        except Full:
+            raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
 
-    def leave(self) -> bool:
-        """The connection is over, whoever ended it; the client is not told. True for the first caller."""
-        if not self.end():
-            return False
-        self._connected = False
-        self._admin.forget(self.id)
-        return True
+    def take_event(self, event: CarriedEvent) -> None:
+        self.check_connected()
+        try:
+            self._take(event)
+        except Full:
+            raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
 
-    def dismiss(self) -> None:
-        """The service ends the connection, and tells the client while there is time for it."""
-        if self.leave() and self._admin.channel.service.has_time and self._supplier is not None:
-            with suppress(CORBA.Exception):
-                set_time_out(self._supplier, FAREWELL_MS)
-                self._supplier.disconnect_structured_push_supplier()
+    def take_many(self, batch: Sequence[Any]) -> None:
+        self.check_connected()
+        events = [CarriedEvent(structured) for structured in batch]
+        if not self.plain:
+            events = [event for event in events if self._fits(event)]
+        try:
+            self._hub.send_many(events)
+        except Full:
+            raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
+
+    def _take(self, event: CarriedEvent) -> None:
+        if self._fits(event):
+            self._hub.send(event)
+
+    def _fits(self, event: CarriedEvent) -> bool:
+        """Whether the filters pass it; it gets what the supplier's QoS says of events that say nothing."""
+        if event.priority is None:
+            event.priority = self._priority
+        if event.timeout is None:
+            event.timeout = self._timeout
+        return self._accepts is None or self._accepts(event)
+
+    def on_connect(self, client: Any) -> None:
+        self.listener = subscriptions_to(client)
+
+    def on_leave(self) -> None:
+        self.channel.offers.set(self, frozenset())
+
+    def types_changed(self) -> None:
+        if self.alive:
+            self.channel.offers.set(self, self.declared.types)
+
+    def filters_changed(self) -> None:
+        all_of = self.admin.operator == CosNotifyChannelAdmin.AND_OP
+        self._accepts = combined(self.admin.test, self.test, all_of=all_of)
+        self._set_plain()
+
+    def qos_changed(self) -> None:
+        self._priority, self._timeout = self.qos.said("Priority"), self.qos.said("Timeout")
+        self._set_plain()
+
+    def _set_plain(self) -> None:
+        self.plain = self._accepts is None and self._priority is None and self._timeout is None

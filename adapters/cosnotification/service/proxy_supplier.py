@@ -1,126 +1,114 @@
-"""StructuredProxyPushSupplier: pushes the channel's events to one StructuredPushConsumer."""
+"""ProxySupplier: what the proxies share that give the channel's events to one consumer."""
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from adapters.cosnotification import shims
-from adapters.cosnotification.local_orb import set_time_out
-from adapters.cosnotification.service.engine.event_queue import EventQueue
-from adapters.cosnotification.service.engine.outlet import Outlet
-from adapters.cosnotification.service.objects import QosAdmin, ServiceObject
-from adapters.cosnotification.service.qos import Qos
-from adapters.cosnotification.stubs import (
-    CORBA,
-    CosEventChannelAdmin,
-    CosNotifyChannelAdmin,
-    CosNotifyChannelAdmin__POA,
-)
+from adapters.cosnotification.service.announcer import offers_to
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.event_queue import EventQueue, QueueRules
+from adapters.cosnotification.service.engine.filter_set import Test, combined
+from adapters.cosnotification.service.engine.ordering import Order, Rules
+from adapters.cosnotification.service.engine.route import Mapping, Route
+from adapters.cosnotification.service.event_types import EVERYTHING
+from adapters.cosnotification.service.mapped_qos import MappedQos
+from adapters.cosnotification.service.proxy import Proxy
+from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin
+from mappings.filters.event_types import EventTypes
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.consumer_admin import ConsumerAdmin
 
-FAREWELL_MS = 1_000
 
+class ProxySupplier(Proxy, MappedQos):
+    admin: ConsumerAdmin
 
-class StructuredProxyPushSupplier(
-    ServiceObject,
-    QosAdmin,
-    CosNotifyChannelAdmin__POA.StructuredProxyPushSupplier,  # type: ignore[misc]
-):
     def __init__(self, admin: ConsumerAdmin, id_: int) -> None:
-        self.id = id_
-        self._admin = admin
-        self.qos = Qos(admin.qos)
-        self._lock = threading.Lock()
-        self._consumer: Any = None
-        self._outlet: Outlet | None = None
-        self._suspended = False
-        super().__init__(admin.orb, admin.channel.service.key(f"{admin.place}/{id_}"))
+        self.queue = EventQueue(QueueRules())
+        self.route = Route(f"{admin.channel.id}-{admin.id}-{id_}", self.queue)
+        self.init_mappings(admin.orb)
+        super().__init__(admin, id_)
+        self.filters_changed()
+        self.qos_changed()
 
-    # What clients call (states: RULES.md 1.10)
+    # What clients call
 
-    def connect_structured_push_consumer(self, push_consumer: Any) -> None:
-        if shims.is_nil(push_consumer):
-            raise CORBA.BAD_PARAM(0, CORBA.COMPLETED_NO)
-        with self._lock:
-            self.check_alive()
-            if self._outlet is not None:
-                raise CosEventChannelAdmin.AlreadyConnected
-            set_time_out(push_consumer, self.orb.settings.call_timeout_ms)
-            service = self._admin.channel.service
-            queue = EventQueue(self.qos.get("MaxEventsPerConsumer") or service.queue_limit)
-            self._consumer = push_consumer
-            self._outlet = Outlet(
-                f"{self._admin.channel.id}-{self._admin.id}-{self.id}",
-                queue,
-                push_consumer.push_structured_event,
-                self.leave,
-                service.retry,
-            )
-            self._admin.channel.hub.add(self._outlet)
-            self._outlet.start()
+    def subscription_change(self, added: Any, removed: Any) -> None:
+        self.declared.change(added, removed)
+        self.filters_changed()
+        self.types_changed()
 
-    def disconnect_structured_push_supplier(self) -> None:
-        self.leave()
-
-    def suspend_connection(self) -> None:
-        with self._lock:
-            outlet = self._connected()
-            if self._suspended:
-                raise CosNotifyChannelAdmin.ConnectionAlreadyInactive
-            self._suspended = True
-            outlet.suspend()
-
-    def resume_connection(self) -> None:
-        with self._lock:
-            outlet = self._connected()
-            if not self._suspended:
-                raise CosNotifyChannelAdmin.ConnectionAlreadyActive
-            self._suspended = False
-            outlet.resume()
-
-    def _get_MyType(self) -> Any:
-        return CosNotifyChannelAdmin.PUSH_STRUCTURED
-
-    def _get_MyAdmin(self) -> Any:
-        return self._admin.reference
-
-    def _get_priority_filter(self) -> None:
-        return None
-
-    def _get_lifetime_filter(self) -> None:
-        return None
-
-    def _connected(self) -> Outlet:
-        self.check_alive()
-        if self._outlet is None:
-            raise CosNotifyChannelAdmin.NotConnected
-        return self._outlet
+    def obtain_offered_types(self, mode: Any) -> Any:
+        return self.types_to_tell(self.channel.offers.all, mode)
 
     # What the service calls
 
-    def leave(self) -> bool:
-        """The connection is over, whoever ended it; the client is not told. True for the first caller."""
-        if not self.end():
-            return False
-        self._admin.forget(self.id)
-        with self._lock:
-            outlet = self._outlet
-        if outlet is not None:
-            self._admin.channel.hub.remove(outlet)
-            outlet.stop()
-        return True
+    def on_connect(self, client: Any) -> None:
+        self.listener = offers_to(client)
+        self.channel.hub.add(self.route)
 
-    def dismiss(self) -> None:
-        """The service ends the connection, and tells the client while there is time for it."""
-        if self.leave() and self._admin.channel.service.has_time and self._consumer is not None:
-            with suppress(CORBA.Exception):
-                set_time_out(self._consumer, FAREWELL_MS)
-                self._consumer.disconnect_structured_push_consumer()
+    def on_leave(self) -> None:
+        self.channel.hub.remove(self.route)
+        self.channel.subscriptions.set(self, frozenset())
+        self.route.stop()
+        self.queue.nudge()
 
-    @property
-    def outlet(self) -> Outlet | None:
-        return self._outlet
+    def types_changed(self) -> None:
+        """What the consumer may get: what it subscribes to, or its filters can pass, or everything. Never too little."""
+        if self.alive and self._connected:
+            filtered = self.test is not None or self.admin.test is not None
+            wanted = self.declared.types or self.admin.declared.types
+            wanted = wanted or (self.filter_types | self.admin.filter_types if filtered else EVERYTHING)
+            self.channel.subscriptions.set(self, wanted)
+
+    def filters_changed(self) -> None:
+        all_of = self.admin.operator == CosNotifyChannelAdmin.AND_OP
+        test = combined(self.admin.test, self.test, all_of=all_of)
+        subscribed = self.declared.types or self.admin.declared.types
+        if subscribed:
+            test = _both(EventTypes(subscribed), test)
+        foreign = self.has_foreign_filters or self.admin.has_foreign_filters
+        foreign = foreign or self.has_foreign_mappings or self.admin.has_foreign_mappings
+        self.route.set(test, self._mapping("priority"), self._mapping("lifetime"), slow=foreign)
+        self.types_changed()
+
+    mappings_changed = filters_changed
+
+    def qos_changed(self) -> None:
+        get = self.qos.get
+        limits = [get("MaxEventsPerConsumer"), self.channel.max_queue_length, self.channel.service.queue_limit]
+        self.queue.change(
+            QueueRules(
+                Rules(
+                    Order(get("OrderPolicy")),
+                    Order(get("DiscardPolicy")),
+                    min(limit for limit in limits if limit),
+                ),
+                get("Priority"),
+                get("Timeout"),
+                get("StartTimeSupported"),
+                get("StopTimeSupported"),
+            )
+        )
+
+    def _mapping(self, which: str) -> Mapping | None:
+        """The proxy's mapping filter first, then the admin's (RULES.md 1.7)."""
+        own, admins = self.mapping(which), self.admin.mapping(which)
+        if own.reference is None and admins.reference is None:
+            return None
+        if admins.reference is None:
+            return own.value_for
+        if own.reference is None:
+            return admins.value_for
+
+        def first(event: CarriedEvent) -> int | None:
+            value = own.value_for(event)
+            return admins.value_for(event) if value is None else value
+
+        return first
+
+
+def _both(types: EventTypes, test: Test | None) -> Test:
+    if test is None:
+        return lambda event: types.covers(*event.event_type)
+    return lambda event: types.covers(*event.event_type) and test(event)

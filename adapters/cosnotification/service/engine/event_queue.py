@@ -1,6 +1,7 @@
-"""The events that wait for one consumer, oldest first.
+"""The events that wait for one consumer.
 
-Any number of threads put, one takes. Putting takes no lock: a deque's ends are safe, and the taker is woken only when it sleeps.
+Any number of threads put, one at a time takes. Putting takes no lock: what arrives goes to the end of a deque, and whoever takes
+sorts it in. Only over the limit the one who puts does that, so that a consumer which takes nothing costs no more than its limit.
 """
 
 from __future__ import annotations
@@ -8,52 +9,205 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.ordering import NEVER, Entry, Ordering, Rules
+from mappings.filters.etcl import system_clock
+
+UNITS_PER_SEC: Final = 10_000_000  # TimeT
+
+
+class Mapped(NamedTuple):
+    """An event whose Priority or Timeout a mapping filter sets for this consumer (RULES.md 1.7)."""
+
+    event: CarriedEvent
+    priority: int | None
+    timeout: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRules:
+    """What the consumer's QoS makes of an event."""
+
+    rules: Rules = field(default_factory=Rules)
+    priority: int = 0  # of events that say none
+    timeout: int = 0  # likewise, in TimeT; 0: none
+    starts: bool = True  # StartTimeSupported
+    stops: bool = True  # StopTimeSupported, for Timeout too
 
 
 class EventQueue:
-    def __init__(self, limit: int) -> None:
-        self.limit = limit  # 0: none
-        self.discarded = 0
-        self._events: deque[Any] = deque()
+    def __init__(self, rules: QueueRules, now: Callable[[], int] = system_clock) -> None:
+        self._rules = rules
+        self._now = now
+        self._arrived: deque[CarriedEvent | Mapped] = deque()
+        self._ordering = Ordering(rules.rules)
+        self._taken: list[Entry] = []  # and not yet settled
+        self._number = 0
+        self._lock = threading.Lock()
+        self._paused = False
+        self._paced_since = 0  # when the batch that is being filled began
         self._sleeping = False
         self._wake = threading.Event()
+        self._set_limit()
 
     def __len__(self) -> int:
-        return len(self._events)
+        """Those under way included."""
+        return len(self._arrived) + len(self._ordering) + len(self._taken)
 
-    def put(self, event: Any) -> None:
-        """Over the limit the newest event is discarded, and counted (DiscardPolicy AnyOrder)."""
-        if self.limit and len(self._events) >= self.limit:
-            self.discarded += 1
-            return
-        self._events.append(event)
+    @property
+    def discarded(self) -> int:
+        return self._ordering.discarded
+
+    @property
+    def expired(self) -> int:
+        return self._ordering.expired
+
+    def change(self, rules: QueueRules) -> None:
+        with self._lock:
+            self._sort_in()
+            self._rules = rules
+            self._ordering.change(rules.rules)
+            self._set_limit()
+        self.nudge()
+
+    def put(self, event: CarriedEvent | Mapped) -> None:
+        self._arrived.append(event)
         if self._sleeping:
             self._wake.set()
+        if len(self._arrived) + self._ordering.length > self._most:
+            self._make_room()
 
-    def peek(self, timeout_secs: float) -> Any | None:
-        """The oldest event, which stays; None after the time-out or a nudge."""
-        try:
-            return self._events[0]
-        except IndexError:
-            pass
-        deadline = time.monotonic() + timeout_secs
-        self._sleeping = True
-        try:
-            if not self._events:  # put may have missed that we sleep
-                self._wake.wait(deadline - time.monotonic())
-        finally:
-            self._sleeping = False
-            self._wake.clear()
-        return self._events[0] if self._events else None
+    def put_many(self, events: Iterable[CarriedEvent]) -> None:
+        self._arrived.extend(events)
+        if self._sleeping:
+            self._wake.set()
+        if len(self._arrived) + self._ordering.length > self._most:
+            self._make_room()
 
-    def pop(self) -> None:
-        """Remove what `peek` has shown."""
-        self._events.popleft()
+    def take(
+        self, most: int, timeout_secs: float, pacing: int = 0, *, stop: Callable[[], bool] | None = None
+    ) -> list[Entry]:
+        """Up to `most` events that are due, which have to be settled; none after the time-out, a nudge, or while paused.
+
+        With a pacing interval (TimeT) fewer than `most` are given only when the first of them has waited that long.
+        """
+        until = time.monotonic() + timeout_secs
+        while True:
+            with self._lock:
+                wait_secs = self._secs_until_due(most, pacing)
+                if wait_secs == 0.0:
+                    got = self._pop(most)
+                    if got:
+                        self._taken = got
+                        return got
+                    wait_secs = None
+            left_secs = until - time.monotonic()
+            if left_secs <= 0 or (stop is not None and stop()):
+                return []
+            self._sleep(left_secs if wait_secs is None else min(left_secs, wait_secs))
+
+    def settle(self) -> None:
+        """What was taken is done with."""
+        self._taken = []
+
+    def expire(self, entries: list[Entry]) -> list[Entry]:
+        """Those of the taken whose time is not over."""
+        now = self._now()
+        alive = [entry for entry in entries if entry.deadline > now]
+        if len(alive) < len(entries):
+            self._ordering.expired += len(entries) - len(alive)
+            self._taken = alive
+        return alive
+
+    def pause(self) -> None:
+        with self._lock:
+            self._paused = True
+
+    def resume(self) -> None:
+        with self._lock:
+            self._paused = False
+        self.nudge()
 
     def nudge(self) -> None:
-        """End a `peek` that waits."""
+        """Let a `take` that waits look again."""
         self._wake.set()
 
     def clear(self) -> None:
-        self._events.clear()
+        with self._lock:
+            self._arrived.clear()
+            self._ordering.clear()
+
+    def _sleep(self, secs: float) -> None:
+        self._sleeping = True
+        try:
+            if self._paused or not self._arrived:  # put may have missed that we sleep
+                self._wake.wait(secs)
+        finally:
+            self._sleeping = False
+            self._wake.clear()
+
+    # Under the lock
+
+    def _secs_until_due(self, most: int, pacing: int) -> float | None:
+        """0 when something may be taken, None when only an arrival or a nudge can change that it may not."""
+        self._sort_in()
+        if self._paused or not len(self._ordering):
+            return None
+        now = self._now()
+        due = self._ordering.due(now)
+        next_start = self._ordering.next_start
+        if due == 0:
+            return None if next_start is None else max(0.001, (next_start - now) / UNITS_PER_SEC)
+        if not pacing or due >= most:
+            return 0.0
+        wait = self._paced_since + pacing - now
+        return 0.0 if wait <= 0 else wait / UNITS_PER_SEC
+
+    def _pop(self, most: int) -> list[Entry]:
+        now = self._now()
+        got: list[Entry] = []
+        while len(got) < most and (entry := self._ordering.pop(now)) is not None:
+            got.append(entry)
+        self._paced_since = now
+        return got
+
+    def _sort_in(self) -> None:
+        arrived = self._arrived
+        if not arrived:
+            return
+        if not len(self._ordering):
+            self._paced_since = self._now()
+        rules, add, number = self._rules, self._ordering.add, self._number
+        while arrived:
+            item = arrived.popleft()
+            number += 1
+            if isinstance(item, Mapped):
+                event, priority, timeout = item
+            else:
+                event, priority, timeout = item, None, None
+            if priority is None:
+                priority = event.priority if event.priority is not None else rules.priority
+            deadline, start = NEVER, 0
+            if rules.stops:
+                if timeout is None:
+                    timeout = event.timeout if event.timeout is not None else rules.timeout
+                if timeout:
+                    deadline = event.arrived + timeout
+                if event.stop is not None:
+                    deadline = min(deadline, event.stop)
+            if rules.starts and event.start is not None:
+                start = event.start
+            add(Entry(event, number, priority, deadline, start))
+        self._number = number
+
+    def _make_room(self) -> None:
+        with self._lock:
+            self._sort_in()
+
+    def _set_limit(self) -> None:
+        limit = self._rules.rules.limit
+        self._most = limit if limit else NEVER

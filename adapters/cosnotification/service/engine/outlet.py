@@ -1,4 +1,4 @@
-"""The way to one consumer: its queue, and a thread that empties it in order.
+"""The way to one consumer that is pushed to: a thread that empties its queue.
 
 A consumer that hangs, fails or is slow has only its own thread and its own queue: no other consumer, and no supplier, waits for it.
 """
@@ -9,17 +9,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from adapters.cosnotification.service.engine.event_queue import EventQueue
 from adapters.cosnotification.service.engine.failures import Verdict, verdict
+from adapters.cosnotification.service.engine.ordering import Entry
 
 IDLE_SECS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long a consumer is tried again before its connection is given up."""
+    """How long a consumer is tried again before its connection is given up; for ever where its connection is Persistent."""
 
     first_pause_secs: float = 0.1
     longest_pause_secs: float = 2.0
@@ -27,21 +27,28 @@ class RetryPolicy:
     tries_of_unfit: int = 3
 
 
+@dataclass(slots=True)
+class Batching:
+    """How many events go in one call, and how long (TimeT) a call waits to be full."""
+
+    most: int = 1
+    pacing: int = 0
+
+
+Deliver = Callable[[list[Entry]], object]
+
+
 class Outlet:
-    """`deliver` pushes one event and raises a CORBA exception where it fails; `gone` is called once when the consumer is lost."""
+    """`deliver` makes one call and raises where it fails; `gone` is called once when the consumer is lost."""
 
     def __init__(
-        self,
-        name: str,
-        queue: EventQueue,
-        deliver: Callable[[Any], None],
-        gone: Callable[[], object],
-        retry: RetryPolicy,
+        self, name: str, queue: EventQueue, deliver: Deliver, gone: Callable[[], object], retry: RetryPolicy
     ) -> None:
         self.queue = queue
-        self.put = queue.put
+        self.batching = Batching()
         self.delivered = 0
         self.unfit = 0
+        self.persistent = False
         self._deliver = deliver
         self._gone = gone
         self._retry = retry
@@ -69,51 +76,60 @@ class Outlet:
 
     def suspend(self) -> None:
         self._active.clear()
+        self.queue.pause()
 
     def resume(self) -> None:
+        self.queue.resume()
         self._active.set()
 
     def _run(self) -> None:
-        queue = self.queue
+        queue, batching = self.queue, self.batching
         while not self._stopping:
-            event = queue.peek(IDLE_SECS)
-            if event is None:
+            entries = queue.take(batching.most, IDLE_SECS, batching.pacing, stop=self._is_stopping)
+            if not entries:
                 continue
-            self._active.wait()
             if self._stopping:
                 return
             try:
-                self._deliver(event)
+                self._deliver(entries)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next event must not wait for it
-                if not self._deliver_again(event, verdict(error)):
+                if not self._deliver_again(entries, verdict(error)):
                     return
             else:
-                self.delivered += 1
-            queue.pop()
+                self.delivered += len(entries)
+            queue.settle()
 
-    def _deliver_again(self, event: Any, how: Verdict) -> bool:
-        """Until it is delivered or given up; False when the consumer is."""
+    def _is_stopping(self) -> bool:
+        return self._stopping
+
+    def _deliver_again(self, entries: list[Entry], how: Verdict) -> bool:
+        """Until they are delivered or given up; False when the consumer is. An unfit batch is taken apart."""
         pause_secs = self._retry.first_pause_secs
         give_up = time.monotonic() + self._retry.give_up_secs
         tries = 1
         while not self._stopping:
-            if how is Verdict.GONE or time.monotonic() > give_up:
+            if how is Verdict.GONE or (not self.persistent and time.monotonic() > give_up):
                 self._gone()
                 return False
             if how is Verdict.UNFIT and tries >= self._retry.tries_of_unfit:
-                self.unfit += 1
-                return True
+                if len(entries) == 1:
+                    self.unfit += 1
+                    return True
+                return all(self._deliver_again([entry], Verdict.LATER) for entry in entries)
             self._pause.wait(pause_secs)
             pause_secs = min(pause_secs * 2, self._retry.longest_pause_secs)
             self._active.wait()
             if self._stopping:
                 return False
+            entries = self.queue.expire(entries)
+            if not entries:
+                return True
             tries += 1
             try:
-                self._deliver(event)
+                self._deliver(entries)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next event must not wait for it
                 how = verdict(error)
             else:
-                self.delivered += 1
+                self.delivered += len(entries)
                 return True
         return False

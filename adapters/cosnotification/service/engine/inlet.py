@@ -1,0 +1,86 @@
+"""The way from one supplier that is pulled: a thread that asks it for events."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from adapters.cosnotification.service.engine.failures import Verdict, verdict
+from adapters.cosnotification.service.engine.hub import Full
+from adapters.cosnotification.service.engine.outlet import RetryPolicy
+
+SHORTEST_PAUSE_SECS: Final = 0.01
+LONGEST_PAUSE_SECS: Final = 0.5
+FULL_PAUSE_SECS: Final = 0.1
+
+
+class Inlet:
+    """`pull` takes what the supplier has into the channel and tells whether there was anything; it never waits for an event.
+
+    A supplier without events is asked less and less often; one that cannot be reached is given up after a time, as a consumer is.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        pull: Callable[[], bool],
+        is_full: Callable[[], bool],
+        gone: Callable[[], object],
+        retry: RetryPolicy,
+    ) -> None:
+        self.interval_secs = 0.0  # PacingInterval; 0: as above
+        self._pull = pull
+        self._is_full = is_full
+        self._gone = gone
+        self._retry = retry
+        self._stopping = threading.Event()
+        self._active = threading.Event()
+        self._active.set()
+        self._thread = threading.Thread(target=self._run, name=f"inlet-{name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._active.set()
+
+    def join(self, timeout_secs: float) -> bool:
+        if self._thread is threading.current_thread() or self._thread.ident is None:
+            return True
+        self._thread.join(timeout_secs)
+        return not self._thread.is_alive()
+
+    def suspend(self) -> None:
+        self._active.clear()
+
+    def resume(self) -> None:
+        self._active.set()
+
+    def _run(self) -> None:
+        pause_secs = SHORTEST_PAUSE_SECS
+        failing_since: float | None = None
+        while True:
+            self._active.wait()
+            if self._stopping.is_set():
+                return
+            if self._is_full():
+                self._stopping.wait(FULL_PAUSE_SECS)
+                continue
+            try:
+                got = self._pull()
+                failing_since = None
+            except Full:
+                got = False
+            except Exception as error:  # noqa: BLE001 - a supplier may fail in any way, and only its own thread ends
+                now = time.monotonic()
+                failing_since = failing_since or now
+                if verdict(error) is Verdict.GONE or now - failing_since > self._retry.give_up_secs:
+                    self._gone()
+                    return
+                got = False
+            pause_secs = SHORTEST_PAUSE_SECS if got else min(pause_secs * 2, LONGEST_PAUSE_SECS)
+            if self.interval_secs or not got:
+                self._stopping.wait(self.interval_secs or pause_secs)

@@ -1,0 +1,60 @@
+"""CosNotifyFilter::FilterFactory: one for each channel, whose filters end with it."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from adapters.cosnotification.service.announcer import Announcer
+from adapters.cosnotification.service.constraints import GRAMMAR
+from adapters.cosnotification.service.filter import Filter
+from adapters.cosnotification.service.mapping_filter import MappingFilter
+from adapters.cosnotification.service.objects import Numbers, ServiceObject
+from adapters.cosnotification.service.stubs import CosNotifyFilter, CosNotifyFilter__POA
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.channel import EventChannel
+
+
+class FilterFactory(ServiceObject, CosNotifyFilter__POA.FilterFactory):  # type: ignore[misc]
+    def __init__(self, channel: EventChannel) -> None:
+        self._channel = channel
+        self.announcer = Announcer(f"filters-{channel.id}")
+        self._ids = Numbers(1)
+        self._filters: set[Filter | MappingFilter] = set()
+        self._lock = threading.Lock()
+        super().__init__(channel.orb, self.key("filter-factory"))
+
+    def create_filter(self, constraint_grammar: str) -> Any:
+        _check(constraint_grammar)
+        self.check_alive()
+        return self._keep(Filter(self, self._ids.take()))
+
+    def create_mapping_filter(self, constraint_grammar: str, default_value: Any) -> Any:
+        _check(constraint_grammar)
+        self.check_alive()
+        return self._keep(MappingFilter(self, self._ids.take(), default_value))
+
+    def key(self, place: str) -> bytes:
+        return self._channel.service.key(f"{self._channel.place}/{place}")
+
+    def forget(self, filter_: Filter | MappingFilter) -> None:
+        with self._lock:
+            self._filters.discard(filter_)
+
+    def dismiss(self) -> None:
+        if self.end():
+            with self._lock:
+                filters = list(self._filters)
+            for filter_ in filters:
+                filter_.destroy()
+
+    def _keep(self, filter_: Filter | MappingFilter) -> Any:
+        with self._lock:
+            self._filters.add(filter_)
+        return filter_.reference
+
+
+def _check(grammar: str) -> None:
+    if grammar != GRAMMAR:
+        raise CosNotifyFilter.InvalidGrammar

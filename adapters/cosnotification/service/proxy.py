@@ -1,0 +1,150 @@
+"""What all proxies share: the states of RULES.md 1.10, QoS, filters, and the farewell to their client."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from adapters.cosnotification import shims
+from adapters.cosnotification.local_orb import set_time_out
+from adapters.cosnotification.service.announcer import Listener
+from adapters.cosnotification.service.event_types import Declared, Types, types_to_orb
+from adapters.cosnotification.service.filter_admin import FilterAdmin
+from adapters.cosnotification.service.objects import QosAdmin, ServiceObject
+from adapters.cosnotification.service.qos import Level, Qos
+from adapters.cosnotification.service.stubs import CORBA, CosEventChannelAdmin, CosEventComm, CosNotifyChannelAdmin
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.admin import Admin
+
+FAREWELL_MS: Final = 1_000
+_NOW: Final = (CosNotifyChannelAdmin.ALL_NOW_UPDATES_OFF, CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON)
+_UPDATES: Final = (CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON, CosNotifyChannelAdmin.NONE_NOW_UPDATES_ON)
+
+
+class Proxy(ServiceObject, QosAdmin, FilterAdmin):
+    """Between CREATED and DESTROYED it may be connected, and then suspended."""
+
+    TYPE: ClassVar[Any]  # ProxyType
+    FAREWELL: ClassVar[str]  # the client's operation that ends a connection
+    CLIENT: ClassVar[Any]  # the client's interface
+    NIL_CLIENT: ClassVar[bool]  # whether the client may be nil: it cannot be told when the connection ends
+
+    def __init__(self, admin: Admin[Any], id_: int) -> None:
+        self.id = id_
+        self.admin = admin
+        self.channel = admin.channel
+        self.qos = Qos(Level.PROXY, admin.qos)
+        self.declared = Declared()
+        self.updates_on = True
+        self.listener: Listener | None = None  # the client's offer_change or subscription_change
+        self._lock = threading.Lock()
+        self._connected = False
+        self._suspended = False
+        self._client: Any = None
+        self.init_filters()
+        super().__init__(admin.orb, admin.channel.service.key(f"{admin.place}/{id_}"))
+
+    # What clients call
+
+    def _get_MyType(self) -> Any:
+        return self.TYPE
+
+    def _get_MyAdmin(self) -> Any:
+        return self.admin.reference
+
+    def validate_event_qos(self, required_qos: Any) -> Any:
+        return self.qos.validate_event(required_qos)
+
+    def suspend_connection(self) -> None:
+        with self._lock:
+            self._check_connected()
+            if self._suspended:
+                raise CosNotifyChannelAdmin.ConnectionAlreadyInactive
+            self._suspended = True
+            self.on_suspend()
+
+    def resume_connection(self) -> None:
+        with self._lock:
+            self._check_connected()
+            if not self._suspended:
+                raise CosNotifyChannelAdmin.ConnectionAlreadyActive
+            self._suspended = False
+            self.on_resume()
+
+    # For the kinds of proxy
+
+    def connect(self, client: Any) -> None:
+        """CREATED to CONNECTED, or an exception of RULES.md 1.10."""
+        client = self._fit(client)
+        with self._lock:
+            self.check_alive()
+            if self._connected:
+                raise CosEventChannelAdmin.AlreadyConnected
+            if client is not None:
+                set_time_out(client, self.orb.settings.call_timeout_ms)
+            self._client = client
+            self._connected = True
+            self.on_connect(client)
+        self.types_changed()
+
+    def types_to_tell(self, types: Types, mode: Any) -> Any:
+        """obtain_offered_types, obtain_subscription_types."""
+        self.updates_on = mode in _UPDATES
+        return types_to_orb(types) if mode in _NOW else []
+
+    def on_connect(self, client: Any) -> None:
+        """Under the lock."""
+
+    def on_suspend(self) -> None: ...
+
+    def on_resume(self) -> None: ...
+
+    def on_leave(self) -> None: ...
+
+    def types_changed(self) -> None:
+        """What this client offers or wants may have become something else."""
+
+    def check_connected(self) -> None:
+        """For push and pull."""
+        if not self._connected:
+            raise CosEventComm.Disconnected
+
+    def _check_connected(self) -> None:
+        self.check_alive()
+        if not self._connected:
+            raise CosNotifyChannelAdmin.NotConnected
+
+    def _fit(self, client: Any) -> Any:
+        if shims.is_nil(client):
+            if self.NIL_CLIENT:
+                return None
+            raise CORBA.BAD_PARAM(0, CORBA.COMPLETED_NO)
+        try:
+            if client._is_a(self.CLIENT._NP_RepositoryId):
+                return client
+        except CORBA.SystemException:
+            return client  # it cannot be asked now: that it fails, if it does, is seen when it is called
+        if self.NIL_CLIENT:  # these have no TypeError, and nothing is called but the farewell
+            raise CORBA.BAD_PARAM(0, CORBA.COMPLETED_NO)
+        raise CosEventChannelAdmin.TypeError
+
+    # What the service calls
+
+    def leave(self) -> bool:
+        """The connection is over, whoever ended it; the client is not told. True for the first caller."""
+        if not self.end():
+            return False
+        self._connected = False
+        self.admin.forget(self.id)
+        self.on_leave()
+        self.remove_all_filters()
+        return True
+
+    def dismiss(self) -> None:
+        """The service ends the connection, and tells the client while there is time for it."""
+        if self.leave() and self.channel.service.has_time and self._client is not None:
+            with suppress(CORBA.Exception):
+                set_time_out(self._client, FAREWELL_MS)
+                getattr(self._client, self.FAREWELL)()

@@ -1,0 +1,72 @@
+"""The proxies that suppliers push to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.cosnotification.service.engine.carried_event import carried_any
+from adapters.cosnotification.service.proxy_consumer import ProxyConsumer
+from adapters.cosnotification.service.stubs import (
+    CosEventChannelAdmin__POA,
+    CosEventComm,
+    CosNotifyChannelAdmin,
+    CosNotifyChannelAdmin__POA,
+    CosNotifyComm,
+)
+
+
+class AnyPushConsumer(ProxyConsumer):
+    TYPE = CosNotifyChannelAdmin.PUSH_ANY
+    CLIENT = CosEventComm.PushSupplier
+    FAREWELL = "disconnect_push_supplier"
+    NIL_CLIENT = True
+
+    def push(self, data: Any) -> None:
+        self.take_event(carried_any(data))
+
+    def disconnect_push_consumer(self) -> None:
+        self.leave()
+
+
+class ProxyPushConsumer(AnyPushConsumer, CosNotifyChannelAdmin__POA.ProxyPushConsumer):  # type: ignore[misc]
+    def connect_any_push_supplier(self, push_supplier: Any) -> None:
+        self.connect(push_supplier)
+
+
+class EventProxyPushConsumer(AnyPushConsumer, CosEventChannelAdmin__POA.ProxyPushConsumer):  # type: ignore[misc]
+    """For those who know nothing but the Event Service."""
+
+    def connect_push_supplier(self, push_supplier: Any) -> None:
+        self.connect(push_supplier)
+
+
+class StructuredProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.StructuredProxyPushConsumer):  # type: ignore[misc]
+    TYPE = CosNotifyChannelAdmin.PUSH_STRUCTURED
+    CLIENT = CosNotifyComm.StructuredPushSupplier
+    FAREWELL = "disconnect_structured_push_supplier"
+    NIL_CLIENT = True
+
+    def connect_structured_push_supplier(self, push_supplier: Any) -> None:
+        self.connect(push_supplier)
+
+    def push_structured_event(self, notification: Any) -> None:
+        self.take_structured(notification)
+
+    def disconnect_structured_push_consumer(self) -> None:
+        self.leave()
+
+
+class SequenceProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.SequenceProxyPushConsumer):  # type: ignore[misc]
+    TYPE = CosNotifyChannelAdmin.PUSH_SEQUENCE
+    CLIENT = CosNotifyComm.SequencePushSupplier
+    FAREWELL = "disconnect_sequence_push_supplier"
+    NIL_CLIENT = True
+
+    def connect_sequence_push_supplier(self, push_supplier: Any) -> None:
+        self.connect(push_supplier)
+
+    def push_structured_events(self, notifications: Any) -> None:
+        self.take_many(notifications)
+
+    def disconnect_sequence_push_consumer(self) -> None:
+        self.leave()

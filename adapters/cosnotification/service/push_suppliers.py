@@ -1,0 +1,117 @@
+"""The proxies that push to consumers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.cosnotification.service.engine.ordering import Entry
+from adapters.cosnotification.service.engine.outlet import Batching, Outlet
+from adapters.cosnotification.service.proxy_supplier import ProxySupplier
+from adapters.cosnotification.service.stubs import (
+    CosEventChannelAdmin__POA,
+    CosEventComm,
+    CosNotifyChannelAdmin,
+    CosNotifyChannelAdmin__POA,
+    CosNotifyComm,
+)
+
+
+class PushSupplier(ProxySupplier):
+    NIL_CLIENT = False
+    outlet: Outlet | None = None
+
+    def deliver(self, client: Any, entries: list[Entry]) -> None:
+        raise NotImplementedError
+
+    def on_connect(self, client: Any) -> None:
+        name = f"{self.channel.id}-{self.admin.id}-{self.id}"
+        self.outlet = Outlet(
+            name, self.queue, lambda entries: self.deliver(client, entries), self.leave, self.channel.service.retry
+        )
+        self.qos_changed()
+        super().on_connect(client)
+        self.outlet.start()
+
+    def on_suspend(self) -> None:
+        assert self.outlet is not None
+        self.outlet.suspend()
+
+    def on_resume(self) -> None:
+        assert self.outlet is not None
+        self.outlet.resume()
+
+    def on_leave(self) -> None:
+        super().on_leave()
+        if self.outlet is not None:
+            self.outlet.stop()
+
+    def qos_changed(self) -> None:
+        super().qos_changed()
+        if self.outlet is not None:
+            self.outlet.persistent = bool(self.qos.get("ConnectionReliability"))
+            batching = self.batching()
+            self.outlet.batching.most, self.outlet.batching.pacing = batching.most, batching.pacing
+
+    def batching(self) -> Batching:
+        return Batching()
+
+    @property
+    def _consumer(self) -> Any:
+        return self._client
+
+
+class AnyPushSupplier(PushSupplier):
+    TYPE = CosNotifyChannelAdmin.PUSH_ANY
+    CLIENT = CosEventComm.PushConsumer
+    FAREWELL = "disconnect_push_consumer"
+
+    def deliver(self, client: Any, entries: list[Entry]) -> None:
+        client.push(entries[0].event.any)
+
+    def disconnect_push_supplier(self) -> None:
+        self.leave()
+
+
+class ProxyPushSupplier(AnyPushSupplier, CosNotifyChannelAdmin__POA.ProxyPushSupplier):  # type: ignore[misc]
+    def connect_any_push_consumer(self, push_consumer: Any) -> None:
+        self.connect(push_consumer)
+
+
+class EventProxyPushSupplier(AnyPushSupplier, CosEventChannelAdmin__POA.ProxyPushSupplier):  # type: ignore[misc]
+    """For those who know nothing but the Event Service."""
+
+    def connect_push_consumer(self, push_consumer: Any) -> None:
+        self.connect(push_consumer)
+
+
+class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.StructuredProxyPushSupplier):  # type: ignore[misc]
+    TYPE = CosNotifyChannelAdmin.PUSH_STRUCTURED
+    CLIENT = CosNotifyComm.StructuredPushConsumer
+    FAREWELL = "disconnect_structured_push_consumer"
+
+    def connect_structured_push_consumer(self, push_consumer: Any) -> None:
+        self.connect(push_consumer)
+
+    def deliver(self, client: Any, entries: list[Entry]) -> None:
+        client.push_structured_event(entries[0].event.structured)
+
+    def disconnect_structured_push_supplier(self) -> None:
+        self.leave()
+
+
+class SequenceProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.SequenceProxyPushSupplier):  # type: ignore[misc]
+    TYPE = CosNotifyChannelAdmin.PUSH_SEQUENCE
+    CLIENT = CosNotifyComm.SequencePushConsumer
+    FAREWELL = "disconnect_sequence_push_consumer"
+
+    def connect_sequence_push_consumer(self, push_consumer: Any) -> None:
+        self.connect(push_consumer)
+
+    def deliver(self, client: Any, entries: list[Entry]) -> None:
+        client.push_structured_events([entry.event.structured for entry in entries])
+
+    def batching(self) -> Batching:
+        return Batching(self.qos.get("MaximumBatchSize"), self.qos.get("PacingInterval"))
+
+    def disconnect_sequence_push_supplier(self) -> None:
+        self.leave()

@@ -1,0 +1,1 @@
+"""Our Notification Service, called over IIOP from another process."""
