@@ -17,6 +17,8 @@ from typing import Any
 from omniORB import tcInternal
 
 from adapters.cosnotification.stubs import CORBA, omniORB
+from mappings.idl_types import ValueBox
+from mappings.known_types import KNOWN
 
 CACHED_CLASSES = 4096
 
@@ -29,6 +31,9 @@ def install() -> None:
     omniORB.createUnknownUserException = createUnknownUserException
     omniORB.createUnknownValue = createUnknownValue
     omniORB.EnumItem = EnumItem
+    for known in KNOWN.values():
+        if isinstance(known, ValueBox):
+            allow_value_box(known.id)
 
 
 class UnknownStruct(tuple):  # type: ignore[type-arg]

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from omniORB import CORBA
 
 from adapters.base import DeadLetterError
+from adapters.cosnotification import shims
 from adapters.cosnotification.codec import event_from_orb, event_to_orb
 from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.descriptors import descriptor_of, type_of
@@ -171,6 +172,14 @@ def test_a_derived_valuetype_does_not_kill_the_process() -> None:
     base = idl.Value("IDL:B:1.0", "B", None, (idl.Member("a", idl.LONG),))
     derived = idl.Value("IDL:D:1.0", "D", base, (idl.Member("b", idl.STRING),))
     assert round_trip(Any_(derived, {"a": 1, "b": "x"})) == Any_(derived, {"a": 1, "b": "x"})
+
+
+def test_the_standard_value_boxes_can_be_read_without_having_been_sent() -> None:
+    box = KNOWN["IDL:omg.org/CORBA/WStringValue:1.0"]
+    octets = omniORB.cdrMarshal(CORBA.TC_any, any_to_orb(Any_(box, "text")))
+    omniORB.valueFactoryMapping.clear()
+    shims.install()  # as at start-up
+    assert any_from_orb(omniORB.cdrUnmarshal(CORBA.TC_any, octets)) == Any_(box, "text")
 
 
 def test_a_recursive_union_with_an_enum_in_it() -> None:
