@@ -1,4 +1,6 @@
-"""Waits for its parent's frames on the socket FD: start a JVM once; then open, serve and close one connection after the other.
+"""`python -m adapters.jms.worker FD [IDLE_SECS]` waits for its parent's frames on the socket FD.
+
+It starts a JVM once, and then opens, serves and closes one connection after the other.
 
 Ends when the socket closes, whatever it is doing, and when it was idle for long.
 """
@@ -18,8 +20,9 @@ IDLE_SECS: Final = 60.0
 
 
 def main() -> None:
-    inbox = Inbox(socket.socket(fileno=int(sys.argv[1])))
-    while (frame := inbox.get(IDLE_SECS)) is not None:
+    descriptor, idle_secs = int(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else IDLE_SECS
+    inbox = Inbox(socket.socket(fileno=descriptor))
+    while (frame := inbox.get(idle_secs)) is not None:
         match frame[0]:
             case "start":
                 _start(inbox, frame)

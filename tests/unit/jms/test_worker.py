@@ -16,6 +16,7 @@ import pytest
 
 from adapters.base import ReconnectError, StopError
 from adapters.jms import pool
+from adapters.jms.frames import FrameSocket
 from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.jms.sink import JmsSink
 from tests.contract.wires.jms_brokers import JVM
@@ -167,3 +168,15 @@ def _runs(pid: int) -> bool:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())  # of one that waits to be reaped it is empty
     except OSError:
         return False
+
+
+def test_a_worker_that_nobody_needs_ends() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        command = [sys.executable, "-m", "adapters.jms.worker", str(theirs.fileno()), "0.2"]
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+    frames = FrameSocket(ours)
+    frames.send(("ping",))
+    assert frames.read(PATIENCE_SECS) == ("pong",)
+    assert process.wait(PATIENCE_SECS) == 0
+    frames.close()
