@@ -14,6 +14,7 @@ from adapters.cosnotification.service.engine.outlet import RetryPolicy
 SHORTEST_PAUSE_SECS: Final = 0.01
 LONGEST_PAUSE_SECS: Final = 0.5
 FULL_PAUSE_SECS: Final = 0.1
+SUSPEND_SECS: Final = 1.0
 
 
 class Inlet:
@@ -38,6 +39,7 @@ class Inlet:
         self._stopping = threading.Event()
         self._active = threading.Event()
         self._active.set()
+        self._turn = threading.Lock()  # held while the supplier is asked
         self._thread = threading.Thread(target=self._run, name=f"inlet-{name}", daemon=True)
 
     def start(self) -> None:
@@ -54,7 +56,10 @@ class Inlet:
         return not self._thread.is_alive()
 
     def suspend(self) -> None:
+        """Nothing is pulled after that; for a call that hangs it does not wait long."""
         self._active.clear()
+        if self._turn.acquire(timeout=SUSPEND_SECS):
+            self._turn.release()
 
     def resume(self) -> None:
         self._active.set()
@@ -70,7 +75,10 @@ class Inlet:
                 self._stopping.wait(FULL_PAUSE_SECS)
                 continue
             try:
-                got = self._pull()
+                with self._turn:
+                    if not self._active.is_set():
+                        continue
+                    got = self._pull()
                 failing_since = None
             except Full:
                 got = False
