@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -20,7 +21,10 @@ WIRES = {
     "jms-artemis": "tests.contract.wires.jms_brokers:artemis",
     "cosnotification-structured-push": "tests.contract.wires.cosnotification:structured_push",
     "mq-ibmmq": "tests.contract.wires.mq:in_process",
+    "mq-pymqi": "tests.contract.wires.mq:in_process_pymqi",
 }
+if "ISTHMUS_MQ_QUEUE_MANAGER" in os.environ:  # a queue manager of somebody's own: see docs/mq.md
+    WIRES["mq-environment"] = "tests.contract.wires.mq_environment:environment"
 JAVA = (
     "stomp-activemq",
     "stomp-artemis",

@@ -1,8 +1,9 @@
-"""MQ to the stand-in queue manager in this process, through the Python part of the library ibmmq."""
+"""MQ to the stand-in queue manager in this process, through the Python parts of the libraries ibmmq and pymqi."""
 
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -13,6 +14,8 @@ from adapters.mq.source import MqSource
 from adapters.mq.standin import door
 from adapters.mq.standin.manager import StandInQueueManager
 from tests.contract.wires.base import Wire
+from tests.parts import pymqi_source
+from tests.parts.availability import available
 
 _numbers = itertools.count(1)
 
@@ -95,3 +98,16 @@ def stand_in(**queues: dict[str, object]) -> Iterator[StandInQueueManager]:
 def in_process() -> Iterator[Wire]:
     with stand_in() as manager:
         yield StandInWire(manager)
+
+
+def find_pymqi() -> None:
+    folder = str(available(pymqi_source.fetch))
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
+@contextmanager
+def in_process_pymqi() -> Iterator[Wire]:
+    find_pymqi()
+    with stand_in() as manager:
+        yield StandInWire(manager, library="pymqi")

@@ -13,7 +13,7 @@ from adapters.mq.sink import MqSink
 from adapters.mq.source import MqSource
 from adapters.mq.standin.manager import StandInQueueManager
 from mappings.model import Body, Headers, Message
-from tests.contract.wires.mq import channel_of, endpoint_of, stand_in
+from tests.contract.wires.mq import channel_of, endpoint_of, find_pymqi, stand_in
 
 PATIENCE_SECS = 20.0
 MakeSource = Callable[..., MqSource]
@@ -48,12 +48,20 @@ def manager() -> Iterator[StandInQueueManager]:
         yield made
 
 
+@pytest.fixture(params=["ibmmq", "pymqi"])
+def library(request: pytest.FixtureRequest) -> str:
+    """What sources and sinks are tested with: each of the two."""
+    if request.param == "pymqi":
+        find_pymqi()
+    return str(request.param)
+
+
 @pytest.fixture
-def make_source(manager: StandInQueueManager) -> Iterator[MakeSource]:
+def make_source(manager: StandInQueueManager, library: str) -> Iterator[MakeSource]:
     with ExitStack() as ends:
 
         def make(queue: str | None = "IN", **settings: Any) -> MqSource:
-            source = MqSource(endpoint_of(manager), channel_of(queue, **settings))  # type: ignore[arg-type]
+            source = MqSource(endpoint_of(manager, library=library), channel_of(queue, **settings))  # type: ignore[arg-type]
             ends.callback(source.close)
             source.connect()
             return source
@@ -62,11 +70,11 @@ def make_source(manager: StandInQueueManager) -> Iterator[MakeSource]:
 
 
 @pytest.fixture
-def make_sink(manager: StandInQueueManager) -> Iterator[MakeSink]:
+def make_sink(manager: StandInQueueManager, library: str) -> Iterator[MakeSink]:
     with ExitStack() as ends:
 
         def make(queue: str | None = "OUT", **settings: Any) -> MqSink:
-            sink = MqSink(endpoint_of(manager), channel_of(queue, **settings))  # type: ignore[arg-type]
+            sink = MqSink(endpoint_of(manager, library=library), channel_of(queue, **settings))  # type: ignore[arg-type]
             ends.callback(sink.close)
             sink.connect()
             return sink
