@@ -61,14 +61,27 @@ class Library:
             wishes["cno"] = self._options(endpoint, options)
             wishes["csp"] = self._login(endpoint)
         else:
-            if endpoint.token is not None or endpoint.ccdt is not None:
-                raise StopError("MQ-LIBRARY", f"`token` and `ccdt` need the library ibmmq, and {self.name} is in use")
             wishes["opts"] = options
             if endpoint.user is not None and endpoint.password is not None:
                 wishes["user"] = endpoint.user.encode()
                 wishes["password"] = endpoint.password.get_secret_value().encode()
         manager.connect_with_options(endpoint.queue_manager, **wishes)
         return manager
+
+    def check(self, endpoint: MqEndpoint) -> None:
+        """Raises StopError where the endpoint wishes for what pymqi does not know."""
+        if hasattr(self.module, "CNO"):
+            return
+        tls = endpoint.tls
+        wished = {
+            "token": endpoint.token,
+            "ccdt": endpoint.ccdt,
+            "tls.peer_name": tls and tls.peer_name,
+            "tls.key_repository_password": tls and tls.key_repository_password,
+        }
+        lacking = [name for name, wish in wished.items() if wish is not None]
+        if lacking:
+            raise StopError("MQ-LIBRARY", f"the library {self.name} knows no `{lacking[0]}`", hint="install ibmmq")
 
     def _channel(self, endpoint: MqEndpoint) -> Any:
         assert endpoint.channel is not None
@@ -81,7 +94,7 @@ class Library:
         if endpoint.tls is not None:
             channel.SSLCipherSpec = endpoint.tls.cipher_spec.encode()
             if endpoint.tls.peer_name is not None:
-                channel.SSLPeerNamePtr = endpoint.tls.peer_name
+                channel.SSLPeerNamePtr = endpoint.tls.peer_name.encode()
         return channel
 
     def _key_repository(self, endpoint: MqEndpoint) -> Any:
@@ -89,9 +102,11 @@ class Library:
         assert tls is not None
         repository = self.module.SCO(KeyRepository=tls.key_repository.encode())
         if tls.certificate_label is not None:
+            repository.Version = max(repository.Version, 5)
             repository.CertificateLabel = tls.certificate_label.encode()
         if tls.key_repository_password is not None:
-            repository.KeyRepoPassword = tls.key_repository_password.get_secret_value()
+            repository.Version = max(repository.Version, 6)
+            repository.KeyRepoPassword = tls.key_repository_password.get_secret_value().encode()
         return repository
 
     def _options(self, endpoint: MqEndpoint, options: int) -> Any:
@@ -99,15 +114,18 @@ class Library:
         if hasattr(cno, "ApplName"):
             cno.Version, cno.ApplName = 7, endpoint.application_name.encode()
         if endpoint.ccdt is not None:
-            cno.Version, cno.CCDTUrl = max(cno.Version, 6), endpoint.ccdt
+            cno.Version, cno.CCDTUrl = max(cno.Version, 6), endpoint.ccdt.encode()
         return cno
 
     def _login(self, endpoint: MqEndpoint) -> Any:
         if endpoint.token is not None:
-            return self.module.CSP(Token=endpoint.token.get_secret_value())
+            return self.module.CSP(Token=endpoint.token.get_secret_value().encode())
         if endpoint.user is None or endpoint.password is None:
             return self.module.CSP()
-        return self.module.CSP(CSPUserId=endpoint.user, CSPPassword=endpoint.password.get_secret_value())
+        # As bytes: the library takes text for ASCII, and a password need not be.
+        return self.module.CSP(
+            CSPUserId=endpoint.user.encode(), CSPPassword=endpoint.password.get_secret_value().encode()
+        )
 
 
 def load(endpoint: MqEndpoint) -> Library:
@@ -135,6 +153,7 @@ def load(endpoint: MqEndpoint) -> Library:
                 f"the client library of {name} is a stand-in, and this endpoint does not ask for one",
                 hint="give the endpoint `client_folder`, or `stand_in` for a trial",
             )
+        library.check(endpoint)
         return library
     raise StopError(
         "MQ-LIBRARY",

@@ -184,12 +184,12 @@ def test_closing_never_commits(manager: StandInQueueManager, make_sink: MakeSink
 
 
 def test_a_login_that_is_refused(manager: StandInQueueManager) -> None:
-    manager._users = {"ann": "secret"}
+    manager._users = {"ann": "gehéim"}
     for settings in ({}, {"user": "ann", "password": "wrong"}):
         with pytest.raises(ReconnectError) as told:
             MqSink(endpoint_of(manager, **settings), channel_of("OUT")).connect()
         assert told.value.code == "MQ-LOGIN"
         assert "wrong" not in str(told.value)
-    sink = MqSink(endpoint_of(manager, user="ann", password="secret"), channel_of("OUT"))
+    sink = MqSink(endpoint_of(manager, user="ann", password="gehéim"), channel_of("OUT"))
     sink.connect()
     sink.close()
