@@ -7,6 +7,7 @@ import time
 from typing import Any, Final
 
 from adapters.cosnotification.service.engine.carried_event import no_any, no_structured_event
+from adapters.cosnotification.service.engine.event_queue import Batching
 from adapters.cosnotification.service.engine.ordering import Entry
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from adapters.cosnotification.service.stubs import (
@@ -52,7 +53,7 @@ class PullSupplier(ProxySupplier):
         return self._take(most, 0.0)
 
     def _take(self, most: int, timeout_secs: float) -> list[Entry]:
-        entries = self.queue.take(most, timeout_secs, stop=lambda: not self.alive)
+        entries = self.queue.take(Batching(most), timeout_secs, stop=lambda: not self.alive)
         self.queue.settle()
         return entries
 

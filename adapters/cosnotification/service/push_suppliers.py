@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from adapters.cosnotification.service.engine.event_queue import Batching
 from adapters.cosnotification.service.engine.ordering import Entry
-from adapters.cosnotification.service.engine.outlet import Batching, Outlet
+from adapters.cosnotification.service.engine.outlet import Outlet
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from adapters.cosnotification.service.stubs import (
     CosEventChannelAdmin__POA,
@@ -46,11 +47,11 @@ class PushSupplier(ProxySupplier):
             self.outlet.stop()
 
     def qos_changed(self) -> None:
-        super().qos_changed()
         if self.outlet is not None:
             self.outlet.persistent = bool(self.qos.get("ConnectionReliability"))
             batching = self.batching()
             self.outlet.batching.most, self.outlet.batching.pacing = batching.most, batching.pacing
+        super().qos_changed()
 
     def batching(self) -> Batching:
         return Batching()

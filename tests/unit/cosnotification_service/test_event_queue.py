@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
-from adapters.cosnotification.service.engine.event_queue import EventQueue, Mapped, QueueRules
+from adapters.cosnotification.service.engine.event_queue import Batching, EventQueue, Mapped, QueueRules
 from adapters.cosnotification.service.engine.ordering import Order, Rules
 
 PATIENCE_SECS = 20.0
@@ -29,7 +29,7 @@ def test_what_is_put_is_taken_and_counts_until_it_is_settled() -> None:
     events = [carried() for _ in range(3)]
     queue.put(events[0])
     queue.put_many(events[1:])
-    entries = queue.take(2, 0)
+    entries = queue.take(Batching(2), 0)
     assert [entry.event for entry in entries] == events[:2]
     assert len(queue) == 3
     queue.settle()
@@ -42,7 +42,7 @@ def test_a_limit_holds_though_nobody_takes() -> None:
     for event in events:
         queue.put(event)
         assert len(queue) <= 3
-    assert [entry.event for entry in queue.take(10, 0)] == events[7:]
+    assert [entry.event for entry in queue.take(Batching(10), 0)] == events[7:]
     assert queue.discarded == 7
 
 
@@ -62,7 +62,7 @@ def test_many_threads_put_while_one_takes() -> None:
         putter.start()
     got: list[int] = []
     while len(got) < threads * each:
-        entries = queue.take(7, PATIENCE_SECS)
+        entries = queue.take(Batching(7), PATIENCE_SECS)
         assert entries, "an event was missed"
         got += [entry.event.arrived for entry in entries]
         queue.settle()
@@ -78,9 +78,9 @@ def test_a_paused_queue_gives_nothing_until_it_is_resumed() -> None:
     queue = EventQueue(QueueRules())
     queue.pause()
     queue.put(carried())
-    assert queue.take(1, 0.01) == []
+    assert queue.take(Batching(1), 0.01) == []
     queue.resume()
-    assert len(queue.take(1, 0)) == 1
+    assert len(queue.take(Batching(1), 0)) == 1
 
 
 def test_a_batch_goes_when_it_is_full_or_its_time_has_come() -> None:
@@ -88,16 +88,16 @@ def test_a_batch_goes_when_it_is_full_or_its_time_has_come() -> None:
     queue = EventQueue(QueueRules(), clock)
     queue.put(carried())
     queue.put(carried())
-    assert queue.take(3, 0, pacing=100) == []
+    assert queue.take(Batching(3, 100), 0) == []
     clock.now += 99
-    assert queue.take(3, 0, pacing=100) == []
+    assert queue.take(Batching(3, 100), 0) == []
     clock.now += 1
-    assert len(queue.take(3, 0, pacing=100)) == 2
+    assert len(queue.take(Batching(3, 100), 0)) == 2
     queue.put_many([carried() for _ in range(4)])
-    assert len(queue.take(3, 0, pacing=100)) == 3
-    assert queue.take(3, 0, pacing=100) == []
+    assert len(queue.take(Batching(3, 100), 0)) == 3
+    assert queue.take(Batching(3, 100), 0) == []
     clock.now += 100
-    assert len(queue.take(3, 0, pacing=100)) == 1
+    assert len(queue.take(Batching(3, 100), 0)) == 1
 
 
 def test_timeout_counts_from_arrival_and_stop_time_is_absolute() -> None:
@@ -108,7 +108,7 @@ def test_timeout_counts_from_arrival_and_stop_time_is_absolute() -> None:
     queue.put(carried(arrived=1_000))
     queue.put(carried(arrived=1_000, timeout=1_000, stop=1_005))
     clock.now = 1_012
-    assert [entry.deadline for entry in queue.take(4, 0)] == [1_020, 1_050]
+    assert [entry.deadline for entry in queue.take(Batching(4), 0)] == [1_020, 1_050]
     assert queue.expired == 2
 
 
@@ -116,7 +116,7 @@ def test_times_mean_nothing_where_they_are_not_supported() -> None:
     clock = Clock()
     queue = EventQueue(QueueRules(timeout=1, starts=False, stops=False), clock)
     queue.put(carried(arrived=0, timeout=10, stop=5, start=9_999))
-    assert len(queue.take(1, 0)) == 1
+    assert len(queue.take(Batching(1), 0)) == 1
 
 
 def test_priority_of_the_event_then_of_the_consumer_unless_mapped() -> None:
@@ -124,7 +124,7 @@ def test_priority_of_the_event_then_of_the_consumer_unless_mapped() -> None:
     queue.put(carried(priority=1))
     queue.put(carried())
     queue.put(Mapped(carried(priority=1), 9, None))
-    assert [entry.priority for entry in queue.take(3, 0)] == [9, 5, 1]
+    assert [entry.priority for entry in queue.take(Batching(3), 0)] == [9, 5, 1]
 
 
 def test_what_was_taken_may_expire_while_its_consumer_cannot_be_reached() -> None:
@@ -132,7 +132,7 @@ def test_what_was_taken_may_expire_while_its_consumer_cannot_be_reached() -> Non
     queue = EventQueue(QueueRules(), clock)
     queue.put(carried(arrived=1_000, timeout=10))
     queue.put(carried(arrived=1_000, timeout=100))
-    entries = queue.take(2, 0)
+    entries = queue.take(Batching(2), 0)
     clock.now = 1_050
     assert queue.expire(entries) == entries[1:]
     assert queue.expired == 1
@@ -142,7 +142,7 @@ def test_what_was_taken_may_expire_while_its_consumer_cannot_be_reached() -> Non
 def test_a_taker_that_sleeps_is_woken() -> None:
     queue = EventQueue(QueueRules())
     got: list[int] = []
-    taker = threading.Thread(target=lambda: got.append(len(queue.take(1, PATIENCE_SECS))))
+    taker = threading.Thread(target=lambda: got.append(len(queue.take(Batching(1), PATIENCE_SECS))))
     taker.start()
     queue.put(carried())
     taker.join(PATIENCE_SECS)

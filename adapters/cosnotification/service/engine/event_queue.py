@@ -39,6 +39,14 @@ class QueueRules:
     stops: bool = True  # StopTimeSupported, for Timeout too
 
 
+@dataclass(slots=True)
+class Batching:
+    """How many events go in one call, and how long (TimeT) a call waits to be full. May change while a `take` waits."""
+
+    most: int = 1
+    pacing: int = 0
+
+
 class EventQueue:
     def __init__(self, rules: QueueRules, now: Callable[[], int] = system_clock) -> None:
         self._rules = rules
@@ -88,17 +96,16 @@ class EventQueue:
         if len(self._arrived) + self._ordering.length > self._most:
             self._make_room()
 
-    def take(
-        self, most: int, timeout_secs: float, pacing: int = 0, *, stop: Callable[[], bool] | None = None
-    ) -> list[Entry]:
-        """Up to `most` events that are due, which have to be settled; none after the time-out, a nudge, or while paused.
+    def take(self, batching: Batching, timeout_secs: float, *, stop: Callable[[], bool] | None = None) -> list[Entry]:
+        """Up to so many events that are due, which have to be settled; none after the time-out, or while paused.
 
-        With a pacing interval (TimeT) fewer than `most` are given only when the first of them has waited that long.
+        With a pacing interval fewer are given only when the first of them has waited that long.
         """
         until = time.monotonic() + timeout_secs
         while True:
             with self._lock:
-                wait_secs = self._secs_until_due(most, pacing)
+                most = batching.most
+                wait_secs = self._secs_until_due(most, batching.pacing)
                 if wait_secs == 0.0:
                     got = self._pop(most)
                     if got:

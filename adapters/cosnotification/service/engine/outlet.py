@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adapters.cosnotification.service.engine.event_queue import EventQueue
+from adapters.cosnotification.service.engine.event_queue import Batching, EventQueue
 from adapters.cosnotification.service.engine.failures import Verdict, verdict
 from adapters.cosnotification.service.engine.ordering import Entry
 
@@ -25,14 +25,6 @@ class RetryPolicy:
     longest_pause_secs: float = 2.0
     give_up_secs: float = 300.0
     tries_of_unfit: int = 3
-
-
-@dataclass(slots=True)
-class Batching:
-    """How many events go in one call, and how long (TimeT) a call waits to be full."""
-
-    most: int = 1
-    pacing: int = 0
 
 
 Deliver = Callable[[list[Entry]], object]
@@ -85,7 +77,7 @@ class Outlet:
     def _run(self) -> None:
         queue, batching = self.queue, self.batching
         while not self._stopping:
-            entries = queue.take(batching.most, IDLE_SECS, batching.pacing, stop=self._is_stopping)
+            entries = queue.take(batching, IDLE_SECS, stop=self._is_stopping)
             if not entries:
                 continue
             if self._stopping:
