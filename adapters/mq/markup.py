@@ -17,6 +17,9 @@ DEEPEST: Final = 50
 
 _NAME: Final = re.compile(r"[^ \t\r\n/<>=&'\"!?]+")
 _ATTRIBUTE: Final = re.compile(r"[ \t\r\n]+([^ \t\r\n/<>=&'\"]+)[ \t\r\n]*=[ \t\r\n]*(?:\"([^\"<]*)\"|'([^'<]*)')")
+_LEAF: Final = re.compile(
+    r"<([^ \t\r\n/<>=&'\"!?]+)(?: dt=(?:'([A-Za-z0-9.]*)'|\"([A-Za-z0-9.]*)\"))?>([^<]*)</\1>"
+)  # nearly every field: one match instead of many steps
 _END: Final = re.compile(r"[ \t\r\n]*(/?)>")
 _REFERENCE: Final = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9A-Fa-f]{1,6}));")
 _ENTITIES: Final = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -63,6 +66,12 @@ def parse(text: str) -> Element:
             raise CodecError(f"text outside of any element, at character {position + 1}")
         if start < 0:
             break
+        if stack:
+            leaf = _LEAF.match(text, start)
+            if leaf is not None:
+                stack[-1].children.append(_leaf(leaf))
+                position = leaf.end()
+                continue
         if text.startswith("</", start):
             position = _close(text, start, stack)
             continue
@@ -80,6 +89,14 @@ def parse(text: str) -> Element:
     if root is None:
         raise CodecError("no element")
     return root
+
+
+def _leaf(match: re.Match[str]) -> Element:
+    name, single, double, content = match.groups()
+    dt = single if single is not None else double
+    element = Element(name, {} if dt is None else {"dt": dt})
+    element.text = unescape(content)
+    return element
 
 
 def _open(text: str, start: int) -> tuple[Element, bool, int]:
