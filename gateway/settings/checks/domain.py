@@ -22,7 +22,7 @@ from gateway.settings.nodes import Path
 from gateway.settings.report import Report
 from gateway.settings.settings import ForeignLink, Settings
 
-MOST_WORK: Final = 20_000_000
+MOST_WORK: Final = 50_000_000
 """What checking one file may cost: some seconds."""
 
 
