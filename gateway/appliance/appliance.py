@@ -1,6 +1,6 @@
 """The appliance: one configuration, running.
 
-    run folder ─▶ services that we host ─▶ links ─▶ admin interface        (start, in this order; stop, in the reverse order)
+    run folder ─▶ services that we host ─▶ journals, inlets, links ─▶ admin interface    (start; stop in the reverse order)
 
 The thread that made it drives it: `start`, `reload`, `stop`. Links and services have threads of their own.
 """
@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from adapters.base import StopError
+from adapters.base import Source, StopError
 from gateway.appliance.changes import Changes, changes, running_links, same_source
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import RunDir
 from gateway.appliance.services import Services
 from gateway.appliance.wiring import Wiring
+from gateway.inlet.intakes import Intakes
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.link import Handover, Link, LinkStatus, Pace
@@ -37,6 +39,7 @@ class Appliance:
         self._run_dir = RunDir(Path(settings.run_dir))
         self._services = Services(settings, listener)
         self._wiring = Wiring(settings, self._services)
+        self._intakes = Intakes(self._wiring.source, listener, drain_secs)
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
         self._undo: list[Callable[[], object]] = []
@@ -46,7 +49,7 @@ class Appliance:
         return self._wiring
 
     def statuses(self) -> list[LinkStatus]:
-        return [link.status() for link in list(self._links.values())]
+        return [self._intakes.seen(link.status()) for link in list(self._links.values())]
 
     def start(self) -> None:
         """Raises StopError, with nothing left behind, where a part that a person must mend does not come up. A peer that is away is
@@ -56,6 +59,7 @@ class Appliance:
             self._step(self._services.start, self._services.stop)
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
+            self._intakes.begin(self.settings, tuple(self._links))
             self._start_admin()
         except BaseException:
             self.stop()
@@ -64,11 +68,12 @@ class Appliance:
     def reload(self, settings: Settings) -> Changes:
         """Take over the links of another configuration; links that do not change are not disturbed."""
         difference = changes(self.settings, settings)
+        kept = {part: getattr(self.settings, part) for part in difference.needs_restart}
+        settings = settings.model_copy(update=kept)
         kept_sources = {id_ for id_ in difference.ended if same_source(self.settings, settings, id_)}
         handovers = self._end(difference.ended, kept_sources)
-        kept = {part: getattr(self.settings, part) for part in difference.needs_restart}
-        self.settings = settings.model_copy(update=kept)
-        self._wiring.settings = self.settings
+        self.settings = self._wiring.settings = settings
+        self._intakes.end(settings, [id_ for id_ in running_links(settings) if settings.journalled(id_)])
         for id_ in difference.begun:
             try:
                 self._begin([id_], handovers)
@@ -77,6 +82,8 @@ class Appliance:
                     handovers[id_].source.close()
                 error = StopError("LNK-NOT-STARTED", str(trouble), path=f"links.{id_}")
                 self._listener.link_changed(id_, "stopped", error)
+        with suppress(IsthmusError, ImportError):  # the listener was told
+            self._intakes.begin(settings, tuple(self._links))
         return difference
 
     def stop(self) -> bool:
@@ -120,7 +127,7 @@ class Appliance:
         )
         return Link(
             id_,
-            handover.source if handover else self._wiring.source(id_),
+            handover.source if handover else self._source(id_),
             self._wiring.sink(id_),
             compile_step(translation_of(settings, id_)),
             DeadLetterFile(settings.dead_letter_path(id_)),
@@ -130,11 +137,18 @@ class Appliance:
             handover.unsettled if handover else None,
         )
 
+    def _source(self, link: str) -> Source:
+        if self.settings.journalled(link):
+            return self._intakes.source(self.settings, link)
+        return self._wiring.source(self.settings.links[link].source)
+
     def _end_all_links(self) -> bool:
-        """True when all ended in time."""
+        """True when all ended in time, and what the journals took is on disk."""
         links = list(self._links.values())
+        self._intakes.stop_receiving()
         self._end(tuple(self._links))
-        return all(link.join(0.0) for link in links)
+        ended = self._intakes.end()
+        return all(link.join(0.0) for link in links) and ended
 
     def _end(self, links: Sequence[str], keep_sources: Set[str] = frozenset()) -> dict[str, Handover]:
         """Drain these links side by side; what they leave to those that go on with their sources."""

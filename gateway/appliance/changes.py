@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from gateway.settings.settings import Settings
 
-FIXED_PARTS: Final = ("name", "run_dir", "orb", "services", "admin")
-"""Parts that are made at the start and hold addresses that others know: they change with a restart only."""
+FIXED_PARTS: Final = ("name", "run_dir", "orb", "services", "admin", "journal")
+"""Parts that are made at the start and hold addresses or files that others know: they change with a restart only."""
 
 
 class Changes(NamedTuple):
@@ -32,13 +32,15 @@ def running_links(settings: Settings) -> list[str]:
 
 
 def same_source(old: Settings, new: Settings, link: str) -> bool:
-    """Whether a link that is made anew goes on with the source that it had."""
+    """Whether a link that is made anew goes on with the source that it had. One that takes from a journal has none of its own."""
 
     def source(settings: Settings) -> tuple[object, ...]:
         channel = settings.channels[settings.links[link].source]
         return channel, settings.endpoints[channel.endpoint]
 
-    return link in running_links(old) and link in running_links(new) and source(old) == source(new)
+    if link not in running_links(old) or link not in running_links(new):
+        return False
+    return not old.journalled(link) and not new.journalled(link) and source(old) == source(new)
 
 
 def _footprint(settings: Settings, link: str) -> tuple[object, ...]:

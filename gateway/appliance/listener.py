@@ -1,13 +1,15 @@
-"""What the appliance tells the world about itself; what its links tell is `gateway.links.observer`."""
+"""What the appliance tells the world about itself; what its links and inlets tell is in
+`gateway.links.observer` and `gateway.inlet.observer`."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from gateway.inlet.observer import InletObserver
 from gateway.links.observer import LinkObserver
 
 
-class Listener(LinkObserver, Protocol):
+class Listener(LinkObserver, InletObserver, Protocol):
     """Calls come on changes of state only, and must not block."""
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:

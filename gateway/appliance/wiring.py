@@ -26,8 +26,8 @@ class Wiring:
         self._services = services
         self._memory_peers: dict[str, MemoryPeer] = {}
 
-    def source(self, link: str) -> Source:
-        match self._end(self.settings.links[link].source):
+    def source(self, channel_id: str) -> Source:
+        match self._end(channel_id):
             case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
                 from adapters.cosnotification.source import CosNotificationSource
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import http.client
 import json
 import sys
-from typing import Annotated, Any, Final, NoReturn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
 from gateway.cli.exit_codes import ExitCode
 from gateway.settings.addresses import AddressError, parse_address
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 DEFAULT_ADMIN: Final = "127.0.0.1:8161"
 TIMEOUT_SECS: Final = 4.0
 LARGEST_ANSWER_BYTES: Final = 64 * 1024 * 1024
 COLUMNS: Final = ("received", "delivered", "filtered", "expired", "duplicate", "dead_lettered", "pending")
+JOURNAL_COLUMNS: Final = (*COLUMNS[:-1], "dropped", "lost", COLUMNS[-1])  # where a link takes from a journal
 
 
 def links(
@@ -67,15 +72,19 @@ def _show(statuses: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("link", "state", *(column.replace("_", "-") for column in COLUMNS), "oldest", box=None)
+    columns = JOURNAL_COLUMNS if any(status.get("inlet") for status in statuses) else COLUMNS
+    table = Table("link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None)
     for column in table.columns[2:]:
         column.justify = "right"
     console = Console(highlight=False)
     for status in statuses:
         oldest = status["oldest_pending_secs"]
-        counts = [f"{status['accounts'][column]}" for column in COLUMNS]
+        counts = [f"{status['accounts'][column]}" for column in columns]
         table.add_row(Text(status["link"]), status["state"], *counts, "" if oldest is None else f"{oldest:.1f} s")
     console.print(table)
+    inlets = {status["inlet"]["channel"]: status["inlet"] for status in statuses if status.get("inlet")}
+    if inlets:
+        console.print(_inlet_table(inlets.values()))
     for status in statuses:
         for part, trouble in (
             ("", status["error"]),
@@ -85,3 +94,17 @@ def _show(statuses: list[dict[str, Any]]) -> None:
             if trouble:
                 hint = f" ({trouble['hint']})" if trouble.get("hint") else ""
                 console.print(Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"))
+
+
+def _inlet_table(inlets: Iterable[dict[str, Any]]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("channel", "state", "received", "unsafe", "journal", box=None)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for inlet in inlets:
+        size = f"{inlet['journal']['size_bytes'] / 1e6:.1f} MB"
+        state = f"{inlet['state']}, held" if inlet["held"] else inlet["state"]
+        table.add_row(Text(inlet["channel"]), state, f"{inlet['received']}", f"{inlet['unsafe']}", size)
+    return table

@@ -1,8 +1,9 @@
 """The accounts of a link: every event that came in is in exactly one place.
 
-    received = delivered + filtered + expired + duplicate + dead-lettered + pending
+    received = delivered + filtered + expired + duplicate + dead-lettered + dropped + lost + pending
 
-Each movement changes two columns at once, under one lock, so that the sum holds in every snapshot.
+Each movement changes two columns at once, under one lock, so that the sum holds in every snapshot. Only a journal drops (by the
+link's policy, when it is full) and loses (what is damaged on disk); it keeps the accounts of its links itself.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class Balance(NamedTuple):
     expired: int = 0
     duplicate: int = 0
     dead_lettered: int = 0
+    dropped: int = 0
+    lost: int = 0
     pending: int = 0
 
     @property

@@ -9,18 +9,18 @@ One thread owns everything in here: the source, the sink, the flights. Others ma
 - **Order** is kept: flights are sent, and sent again after a lost connection, in the order of their deliveries.
 - **Back-pressure**: at most `window` events are in flight. When the sink is down or slow nothing more is taken from the source.
 - **Nothing is lost**: a source is acknowledged after the sink has confirmed, or after the dead letter is on disk.
-- **Accounts**: `received = delivered + filtered + expired + duplicate + dead-lettered + pending` at every moment.
+- **Accounts**: `received = delivered + filtered + expired + duplicate + dead-lettered + pending` at every moment. A source that
+  keeps them itself (`settling_source.py`) is told every outcome, and its sum holds over restarts too.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from adapters.base import (
     Confirmation,
@@ -35,11 +35,13 @@ from adapters.base import (
     StopError,
 )
 from adapters.settings_base import BackOff
-from gateway.links.accounts import Accounts, Balance
+from gateway.inlet.status import InletStatus
+from gateway.links.accounts import Accounts, Balance, Outcome
 from gateway.links.back_off import Pauses
 from gateway.links.connection import Connection
 from gateway.links.dead_letters import DeadLetters
 from gateway.links.observer import LinkObserver, State
+from gateway.links.settling_source import SettlingSource
 from gateway.links.step import FILTERED, Step
 from mappings.errors import Expired, IsthmusError, MappingError
 
@@ -73,6 +75,11 @@ class LinkStatus:
     error: IsthmusError | None  # why it stopped
     balance: Balance
     oldest_pending_secs: float | None
+    inlet: InletStatus | None = None  # where it takes from a journal: who fills that
+
+
+Settled: TypeAlias = "defaultdict[Outcome, list[Delivery]]"
+"""Deliveries that came to their end, to be told to the source."""
 
 
 @dataclass(slots=True, eq=False)
@@ -117,6 +124,7 @@ class Link:
         self._source_end = Connection(id_, "source", source, self._pace.source_back_off, observer)
         self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
         self._accounts = accounts or Accounts()
+        self._settling = source if isinstance(source, SettlingSource) else None
         self._flights: deque[_Flight] = deque()
         self._in_flight = 0
         self._batch_limit = min(self._pace.batch, sink.capabilities.max_batch)
@@ -160,7 +168,7 @@ class Link:
         return self._handover
 
     def balance(self) -> Balance:
-        return self._accounts.balance()
+        return self._settling.balance() if self._settling is not None else self._accounts.balance()
 
     def status(self) -> LinkStatus:
         return LinkStatus(
@@ -206,10 +214,10 @@ class Link:
         self._source_end.attempt()
         self._sink_end.attempt()
         self._reflect()
-        self._give_up_aged()
+        self._give_up()
         everything_sent = self._send_waiting()
         room = self._pace.window - self._in_flight
-        if room > 0 and everything_sent and self._both_ready:
+        if room > 0 and everything_sent and self._may_receive:
             self._receive(min(room, self._batch_limit))
         else:
             self._wait()
@@ -231,7 +239,8 @@ class Link:
         # From here on a confirmation wakes us; one that came before is seen by this test.
         news = self._flights and _done(self._flights[0].confirmation)
         try:
-            deliveries = [] if news else self._source.receive(limit, IDLE_SECS)
+            patience_secs = IDLE_SECS if self._sink_end.ready else min(IDLE_SECS, self._sink_end.pause_secs)
+            deliveries = [] if news else self._source.receive(limit, patience_secs)
         except ReconnectError as error:
             self._source_end.lost(error)
             self._reflect()
@@ -240,6 +249,7 @@ class Link:
             self._receiving = False
         if deliveries:
             self._accept(deliveries)
+            self._settle_confirmed()  # what was refused meanwhile goes first
             self._send_waiting()
 
     def _accept(self, deliveries: Sequence[Delivery]) -> None:
@@ -252,15 +262,17 @@ class Link:
     def _prepare(self, deliveries: Sequence[Delivery]) -> _Flight:
         """What of these goes on, translated; the rest is settled here."""
         flight = _Flight([], [])
-        settled: list[Delivery] = []
-        for delivery in deliveries:
+        settled: Settled = defaultdict(list)
+        overdue = self._settling.overdue(deliveries) if self._settling is not None else 0
+        for index, delivery in enumerate(deliveries):
             try:
                 if delivery.error is not None:
                     raise delivery.error
+                if index < overdue:
+                    raise _journal_full()
                 outgoing = self._step(delivery)
             except Expired:
-                self._accounts.settled("expired")
-                settled.append(delivery)
+                settled["expired"].append(delivery)
             except (MappingError, DeadLetterError) as error:
                 self._dead_letter(delivery, error, settled)
             except Exception as bug:  # noqa: BLE001 - one event must not stop the others, nor vanish
@@ -274,9 +286,8 @@ class Link:
                     flight.batch.append(outgoing)
                 else:
                     assert outgoing is FILTERED
-                    self._accounts.settled("filtered")
-                    settled.append(delivery)
-        self._acknowledge(settled)
+                    settled["filtered"].append(delivery)
+        self._conclude(settled)
         return flight
 
     def _renew(self, flight: _Flight) -> None:
@@ -308,31 +319,39 @@ class Link:
             flight.confirmation.add_done_callback(self._on_confirmed)
         return True
 
-    def _give_up_aged(self) -> None:
-        """Dead-letter what has waited for the sink longer than it may; what is on its way is left alone."""
-        if self._pace.max_age_secs is None:
+    def _give_up(self) -> None:
+        """Dead-letter what may wait for the sink no longer; what is on its way is left alone."""
+        if self._pace.max_age_secs is None and self._settling is None:
             return
-        oldest = time.time() - self._pace.max_age_secs
         while self._flights and self._flights[0].confirmation is None:
             flight = self._flights[0]
-            aged = len(list(takewhile(lambda delivery: delivery.received_at < oldest, flight.deliveries)))
-            if not aged:
+            given_up = self._to_give_up(flight.deliveries)
+            if not given_up:
                 return
-            error = DeadLetterError(
-                "LNK-TOO-OLD",
-                f"it could not be sent within {self._pace.max_age_secs:g} s",
-                path="delivery.retry.max_age_secs",
-                hint="see the link's log lines for what kept it",
-            )
-            settled: list[Delivery] = []
-            for delivery in flight.deliveries[:aged]:
+            settled: Settled = defaultdict(list)
+            for delivery, error in given_up:
                 self._dead_letter(delivery, error, settled)
-            del flight.deliveries[:aged], flight.batch[:aged]
-            self._in_flight -= aged
-            self._acknowledge(settled)
+            del flight.deliveries[: len(given_up)], flight.batch[: len(given_up)]
+            self._in_flight -= len(given_up)
+            self._conclude(settled)
             if flight.batch:
                 return
             self._flights.popleft()
+
+    def _to_give_up(self, deliveries: Sequence[Delivery]) -> list[tuple[Delivery, DeadLetterError]]:
+        """The first of these, as many as are too old or in the way of others, each with the reason."""
+        overdue = self._settling.overdue(deliveries) if self._settling is not None else 0
+        max_age_secs = self._pace.max_age_secs
+        oldest = 0.0 if max_age_secs is None else time.time() - max_age_secs
+        given_up: list[tuple[Delivery, DeadLetterError]] = []
+        for index, delivery in enumerate(deliveries):
+            if index < overdue:
+                given_up.append((delivery, _journal_full()))
+            elif max_age_secs is not None and delivery.received_at < oldest:
+                given_up.append((delivery, _too_old(max_age_secs)))
+            else:
+                break
+        return given_up
 
     def _on_confirmed(self, _: Confirmation) -> None:
         """On whatever thread completes the confirmation."""
@@ -351,7 +370,9 @@ class Link:
                 self._in_flight -= len(flight.batch)
                 self._settle(flight, flight.confirmation.result())
             elif isinstance(error, RetryLaterError):
-                flight.confirmation = None
+                for refused in self._flights:  # those behind it too, or what comes later would overtake them
+                    if _to_be_retried(refused.confirmation):
+                        refused.confirmation = None
                 self._retry_later(error)
             elif isinstance(error, ReconnectError):
                 self._sink_lost(error)
@@ -361,34 +382,40 @@ class Link:
     def _settle(self, flight: _Flight, refusals: tuple[Refusal, ...]) -> None:
         """The far side has spoken on every event of this flight."""
         refused = {refusal.index: refusal.error for refusal in refusals}
-        settled: list[Delivery] = []
+        settled: Settled = defaultdict(list)
         again = _Flight([], [])
         for index, (delivery, outgoing) in enumerate(zip(flight.deliveries, flight.batch, strict=True)):
             error = refused.get(index)
             if error is None:
-                settled.append(delivery)
+                settled["delivered"].append(delivery)
             elif isinstance(error, RetryLaterError):
                 again.deliveries.append(delivery)
                 again.batch.append(outgoing)
                 self._retry_later(error)
-        self._accounts.settled("delivered", len(settled))
         for index, error in refused.items():
             if isinstance(error, DeadLetterError):
                 self._dead_letter(flight.deliveries[index], error, settled)
         if again.batch:
             self._flights.appendleft(again)
             self._in_flight += len(again.batch)
-        self._acknowledge(settled)
+        self._conclude(settled)
 
-    def _acknowledge(self, deliveries: list[Delivery]) -> None:
-        if deliveries and self._source_end.ready:
+    def _conclude(self, settled: Settled) -> None:
+        """Count these, and tell the source, which may forget them."""
+        for outcome, deliveries in settled.items():
+            self._accounts.settled(outcome, len(deliveries))
+        if settled and self._source_end.ready:
             try:
-                self._source.acknowledge(deliveries)
+                if self._settling is not None:
+                    for outcome, deliveries in settled.items():
+                        self._settling.settle(deliveries, outcome)
+                else:
+                    self._source.acknowledge([delivery for deliveries in settled.values() for delivery in deliveries])
             except ReconnectError as error:
                 self._source_end.lost(error)  # they may come again: at least once
                 self._reflect()
 
-    def _dead_letter(self, delivery: Delivery, error: IsthmusError, settled: list[Delivery]) -> None:
+    def _dead_letter(self, delivery: Delivery, error: IsthmusError, settled: Settled) -> None:
         """Keep it, or hold everything until it can be kept. A stop in between leaves it with the source."""
         pauses = Pauses(self._pace.retry)
         while True:
@@ -407,8 +434,7 @@ class Link:
                 break
         if pauses.attempts:
             self._observer.side_changed(self.id, "dead-letters", "ready", None, pauses.attempts)
-        self._accounts.settled("dead_lettered")
-        settled.append(delivery)
+        settled["dead_lettered"].append(delivery)
         self._observer.dead_lettered(self.id, delivery, error)
 
     def _check_sink(self) -> None:
@@ -440,6 +466,11 @@ class Link:
         self._news.clear()
 
     @property
+    def _may_receive(self) -> bool:
+        """From a wire only what the sink can take; from a journal the oldest batch also while the sink is away."""
+        return self._both_ready or (self._settling is not None and self._source_end.ready and not self._flights)
+
+    @property
     def _both_ready(self) -> bool:
         return self._source_end.ready and self._sink_end.ready
 
@@ -462,3 +493,25 @@ class Link:
 
 def _done(confirmation: Confirmation | None) -> bool:
     return confirmation is not None and confirmation.done()
+
+
+def _too_old(max_age_secs: float) -> DeadLetterError:
+    return DeadLetterError(
+        "LNK-TOO-OLD",
+        f"it could not be sent within {max_age_secs:g} s",
+        path="delivery.retry.max_age_secs",
+        hint="see the link's log lines for what kept it",
+    )
+
+
+def _journal_full() -> DeadLetterError:
+    return DeadLetterError(
+        "LNK-JOURNAL-FULL",
+        "the journal is full, and this was among the oldest events that the link had not sent",
+        path="delivery.journal.when_full",
+        hint="see the link's log lines for what kept it; give the journal more room (journal.max_bytes)",
+    )
+
+
+def _to_be_retried(confirmation: Confirmation | None) -> bool:
+    return confirmation is not None and confirmation.done() and isinstance(confirmation.exception(), RetryLaterError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gateway.inlet.status import InletStatus
 from gateway.links.link import LinkStatus
 from mappings.errors import IsthmusError
 
@@ -17,6 +18,28 @@ def status_to_json(status: LinkStatus) -> dict[str, Any]:
         "sink": {"state": status.sink, "error": _error(status.sink_error)},
         "accounts": {**status.balance._asdict(), "holds": status.balance.holds},
         "oldest_pending_secs": status.oldest_pending_secs,
+        "inlet": _inlet(status.inlet),
+    }
+
+
+def _inlet(status: InletStatus | None) -> dict[str, Any] | None:
+    """None where the link takes from its source itself."""
+    if status is None:
+        return None
+    journal = status.journal
+    return {
+        "channel": status.channel,
+        "state": status.state,
+        "error": _error(status.error),
+        "held": _error(journal.held),
+        "received": status.received,
+        "unsafe": status.unsafe,
+        "journal": {
+            "first": journal.first,
+            "last": journal.last,
+            "segments": journal.segments,
+            "size_bytes": journal.size_bytes,
+        },
     }
 
 

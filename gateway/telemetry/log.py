@@ -12,6 +12,7 @@ from typing import Literal
 import structlog
 
 from adapters.base import Delivery
+from gateway.journal.errors import JournalError
 from gateway.links.observer import Side, State
 from gateway.settings.findings import Finding
 from mappings.errors import IsthmusError
@@ -74,6 +75,26 @@ class GatewayLog:
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         self._log.info("service changed", service=service, state=state, **facts)
+
+    def inlet_changed(self, channel: str, state: State, error: IsthmusError | None, attempts: int) -> None:
+        facts: dict[str, object] = {"channel": channel, "state": state}
+        if attempts:
+            facts["attempts"] = attempts
+        if error is None:
+            self._log.info("inlet changed", **facts)
+        elif state == "stopped":
+            self._log.error("inlet changed", **facts, **_spelt_out(error))
+        else:
+            self._log.warning("inlet changed", **facts, **_spelt_out(error))
+
+    def journal_found(self, channel: str, finding: JournalError) -> None:
+        self._log.warning("journal finding", channel=channel, **_spelt_out(finding))
+
+    def journal_held(self, channel: str, reason: JournalError) -> None:
+        self._log.error("journal held: the source waits", channel=channel, **_spelt_out(reason))
+
+    def journal_released(self, channel: str, held_secs: float) -> None:
+        self._log.info("journal released: the source goes on", channel=channel, held_secs=round(held_secs, 3))
 
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))

@@ -22,8 +22,8 @@ SETTLED: Final = MetricDef(
     "isthmus_link_settled_total",
     "counter",
     ("link", "outcome"),
-    "Events that came to an end: delivered, filtered, expired, duplicate or dead_lettered. Their sum and the pending events"
-    " are the received events at every moment.",
+    "Events that came to an end: delivered, filtered, expired, duplicate, dead_lettered, or in a journal also dropped or lost."
+    " Their sum and the pending events are the received events at every moment.",
 )
 PENDING: Final = MetricDef(
     "isthmus_link_pending", "gauge", ("link",), "Events that were received and have not come to an end yet."
@@ -37,5 +37,25 @@ SIDE_READY: Final = MetricDef(
 LINK_STOPPED: Final = MetricDef(
     "isthmus_link_stopped", "gauge", ("link",), "1 when the link has stopped for a reason that only a person can mend."
 )
+INLET_READY: Final = MetricDef(
+    "isthmus_inlet_ready", "gauge", ("channel",), "1 while the source channel of a journal is connected, else 0."
+)
+INLET_HELD: Final = MetricDef(
+    "isthmus_inlet_held",
+    "gauge",
+    ("channel",),
+    "1 while a source is held back because its journal is full or cannot be written.",
+)
+INLET_RECEIVED: Final = MetricDef(
+    "isthmus_inlet_received_total",
+    "counter",
+    ("channel",),
+    "Events that were taken from the source channel of a journal, redeliveries included.",
+)
+JOURNAL_BYTES: Final = MetricDef(
+    "isthmus_journal_bytes", "gauge", ("channel",), "Size of the segments of the journal of a source channel."
+)
 
-ALL: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, LINK_STOPPED)
+LINK_METRICS: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, LINK_STOPPED)
+INLET_METRICS: Final = (INLET_READY, INLET_HELD, INLET_RECEIVED, JOURNAL_BYTES)
+ALL: Final = (*LINK_METRICS, *INLET_METRICS)

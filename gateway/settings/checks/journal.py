@@ -26,6 +26,9 @@ def check_journal(settings: Settings, report: Report) -> None:
         report.error("CFG-JOURNAL", path, message, "write a relative path without ..")
     _check_sizes(settings.journal, report)
     _check_key(settings.journal.secret_key, ("journal", "secret_key"), report)
+    if settings.journal.older_secret_keys and settings.journal.secret_key is None:
+        message = "older keys are given, and none to write with: the newest would be taken for it"
+        report.error("CFG-JOURNAL", ("journal", "older_secret_keys"), message, "give secret_key too")
     for index, key in enumerate(settings.journal.older_secret_keys):
         _check_key(key, ("journal", "older_secret_keys", index), report)
 

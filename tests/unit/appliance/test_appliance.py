@@ -15,8 +15,11 @@ import pytest
 
 from adapters.base import Payload, StopError
 from gateway.appliance.appliance import Appliance
+from gateway.journal.errors import JournalError
 from gateway.links.accounts import Balance
+from gateway.links.observer import State
 from gateway.settings.settings import Settings
+from mappings.errors import IsthmusError
 from mappings.model import Message
 from tests.unit.links.rig import Recorder, event, wait_for
 
@@ -30,6 +33,18 @@ class Listener(Recorder):
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         self.services[service] = {"state": state, **facts}
+
+    def inlet_changed(self, channel: str, state: State, error: IsthmusError | None, attempts: int) -> None:
+        self.lines.append((f"inlet {channel}", state, error.code if error else None))
+
+    def journal_found(self, channel: str, finding: JournalError) -> None:
+        self.lines.append((f"journal {channel}", "found", finding.code))
+
+    def journal_held(self, channel: str, reason: JournalError) -> None:
+        self.lines.append((f"journal {channel}", "held", reason.code))
+
+    def journal_released(self, channel: str, held_secs: float) -> None:
+        self.lines.append((f"journal {channel}", "released", None))
 
 
 def settings(tmp_path: Path, **changed: Any) -> Settings:
@@ -147,8 +162,8 @@ def test_the_admin_interface_shows_links_health_and_metrics(tmp_path: Path) -> N
         (link,) = json.loads(get(address, "/links"))
         assert link["link"] == "main"
         assert link["accounts"] == {
-            "received": 4, "delivered": 4, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0, "pending": 0,
-            "holds": True,
+            "received": 4, "delivered": 4, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0, "dropped": 0, "lost": 0,
+            "pending": 0, "holds": True,
         }  # fmt: skip
         assert json.loads(get(address, "/health"))["healthy"] is True
         assert 'isthmus_link_settled_total{link="main",outcome="delivered"} 4.0' in get(address, "/metrics")
