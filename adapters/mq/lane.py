@@ -118,7 +118,7 @@ class Lane:
             elif limit:
                 self._fetch(session, queue, poison, limit)
             else:
-                queue.number(mqi.MQIA_CURRENT_Q_DEPTH)  # a connection that nobody uses must still tell of its loss
+                _probe(queue)
 
     def _settle(self, session: Session) -> None:
         with self._source.changed:
@@ -189,6 +189,15 @@ class Lane:
             error=error,
             token=Token(self._connection, self, self.unit + 1, number),
         )
+
+
+def _probe(queue: OpenObject) -> None:
+    """A connection that nobody uses must still tell of its loss; that the question itself is not answered does not matter."""
+    try:
+        queue.number(mqi.MQIA_CURRENT_Q_DEPTH)
+    except MqiFailure as failure:
+        if failure.kind == "lost":
+            raise
 
 
 def _key(got: Got) -> Key:

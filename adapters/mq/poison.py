@@ -36,10 +36,17 @@ class PoisonPolicy:
         self._name = channel.queue or ""
         threshold, backout_queue = channel.backout_threshold, channel.backout_queue
         if channel.queue is not None:
-            if threshold is None:
-                threshold = queue.number(mqi.MQIA_BACKOUT_THRESHOLD)
-            if backout_queue is None:
-                backout_queue = queue.text(mqi.MQCA_BACKOUT_REQ_Q_NAME)
+            try:
+                if threshold is None:
+                    threshold = queue.number(mqi.MQIA_BACKOUT_THRESHOLD)
+                if backout_queue is None:
+                    backout_queue = queue.text(mqi.MQCA_BACKOUT_REQ_Q_NAME)
+            except MqiFailure as failure:
+                if failure.reason != mqi.MQRC_SELECTOR_NOT_FOR_TYPE:
+                    raise
+                _log.warning(
+                    "queue %s is an alias: give its channel `backout_threshold` and `backout_queue`", self._name
+                )
         self._threshold = threshold or 0
         self._backout_queue = backout_queue or ""
 

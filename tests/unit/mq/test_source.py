@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable
 
 import pytest
 
 from adapters.base import Outgoing, ReconnectError
-from adapters.mq import chain, mqi
+from adapters.mq import chain, lane, mqi
 from adapters.mq.source import MqSource
 from adapters.mq.standin.manager import DEAD_LETTER_QUEUE, StandInQueueManager
 from mappings.model import Body, Headers, Message, MessageProperty
@@ -313,6 +314,28 @@ def test_connecting_tells_what_is_wrong_and_leaves_nothing_open(
     manager.forget_faults()
     source.connect()
     source.close()
+
+
+def test_an_alias_does_not_tell_its_threshold(manager: StandInQueueManager, make_source: MakeSource, put: Put) -> None:
+    manager.define("IN", backout_threshold=1, backout_queue="BACKOUT")
+    put("a")
+    manager.fail_next("MQINQ", mqi.MQRC_SELECTOR_NOT_FOR_TYPE, completion=mqi.MQCC_WARNING)
+    source = make_source(units=1)
+    poison(manager, source, 2)
+    source.acknowledge(receive(source, 1))
+
+
+def test_a_probe_that_is_not_answered_is_no_loss(
+    manager: StandInQueueManager, make_source: MakeSource, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane, "PROBE_SECS", 0.05)
+    source = make_source(units=1)
+    manager.fail_next("MQINQ", mqi.MQRC_NOT_OPEN_FOR_INQUIRE, count=3)
+    deadline = time.monotonic() + PATIENCE_SECS
+    while sum(verb == "MQINQ" for verb, _, _ in list(manager.calls)) < 6 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    put("a")
+    source.acknowledge(receive(source, 1))
 
 
 def test_a_queue_that_is_not_there(make_source: MakeSource) -> None:
