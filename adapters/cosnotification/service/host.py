@@ -6,6 +6,9 @@ import hmac
 import secrets
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Final
 
 from adapters.cosnotification.local_orb import LocalOrb
@@ -19,6 +22,7 @@ from adapters.cosnotification.service.push_suppliers import PushSupplier
 
 QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
 DRAIN_SECS: Final = 2.0
+FAREWELLS_AT_ONCE: Final = 16
 FAREWELL_SECS: Final = 3.0  # clients that are not told by then find out by themselves
 END_SECS: Final = 5.0
 
@@ -44,7 +48,8 @@ class ServiceHost:
         self._lock = threading.Lock()
         self._channels: dict[int, EventChannel] = {}
         self._factory: EventChannelFactory | None = None
-        self._farewells_until: float | None = None  # set when the service stops
+        self._farewells = ThreadPoolExecutor(FAREWELLS_AT_ONCE, "farewell")
+        self._under_way: set[Future[None]] = set()
 
     def key(self, place: str) -> bytes:
         """The object key of what stands there: nobody else can guess it, and with the same secret it is the same again."""
@@ -63,7 +68,6 @@ class ServiceHost:
             return
         factory.end()
         self._drain()
-        self._farewells_until = time.monotonic() + FAREWELL_SECS
         proxies = [proxy for channel in self.channels for proxy in channel.proxies]
         threads: list[Outlet | Inlet] = [
             proxy.outlet for proxy in proxies if isinstance(proxy, PushSupplier) and proxy.outlet is not None
@@ -71,6 +75,10 @@ class ServiceHost:
         threads += [proxy.inlet for proxy in proxies if isinstance(proxy, PullConsumer) and proxy.inlet is not None]
         for channel in self.channels:
             channel.dismiss()
+        with self._lock:
+            farewells = list(self._under_way)
+        wait(farewells, FAREWELL_SECS)
+        self._farewells.shutdown(wait=False, cancel_futures=True)
         deadline = time.monotonic() + END_SECS
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -99,10 +107,17 @@ class ServiceHost:
         with self._lock:
             self._channels.pop(channel.id, None)
 
-    @property
-    def has_time(self) -> bool:
-        """False when a stopping service has waited long enough for clients that do not answer."""
-        return self._farewells_until is None or time.monotonic() < self._farewells_until
+    def farewell(self, call: Callable[[], None]) -> None:
+        """Tell a client that its connection is over: on another thread, many at a time, for clients may hang."""
+        with suppress(RuntimeError):  # the service has stopped: clients find out by themselves
+            farewell = self._farewells.submit(call)
+            with self._lock:
+                self._under_way.add(farewell)
+            farewell.add_done_callback(self._forget_farewell)
+
+    def _forget_farewell(self, farewell: Future[None]) -> None:
+        with self._lock:
+            self._under_way.discard(farewell)
 
     def queued(self) -> int:
         """Events that wait for a consumer, those under way included."""

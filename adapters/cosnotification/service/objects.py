@@ -27,7 +27,7 @@ class ServiceObject:
         self.reference = orb.activate(self, self._key)
 
     def end(self) -> bool:
-        """True for the one who ends it. From then on clients get OBJECT_NOT_EXIST."""
+        """True for the one who ends it. From then on clients get OBJECT_NOT_EXIST, at the latest when all calls are through."""
         with self._life:
             alive, self._alive = self._alive, False
         if alive:

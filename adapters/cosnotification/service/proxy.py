@@ -87,7 +87,15 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
             self._client = client
             self._connected = True
             self.on_connect(client)
+        if not self.alive:  # it left meanwhile
+            self.on_leave()
+            self.check_alive()
         self.types_changed()
+
+    def disconnect(self) -> None:
+        """By the client."""
+        if not self.leave():
+            raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
 
     def types_to_tell(self, types: Types, mode: Any) -> Any:
         """obtain_offered_types, obtain_subscription_types."""
@@ -109,6 +117,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
     def check_connected(self) -> None:
         """For push and pull."""
         if not self._connected:
+            self.check_alive()
             raise CosEventComm.Disconnected
 
     def _check_connected(self) -> None:
@@ -143,8 +152,11 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
         return True
 
     def dismiss(self) -> None:
-        """The service ends the connection, and tells the client while there is time for it."""
-        if self.leave() and self.channel.service.has_time and self._client is not None:
-            with suppress(CORBA.Exception):
-                set_time_out(self._client, FAREWELL_MS)
-                getattr(self._client, self.FAREWELL)()
+        """The service ends the connection, and tells the client; nobody waits for that."""
+        if self.leave() and self._client is not None:
+            self.channel.service.farewell(self._say_farewell)
+
+    def _say_farewell(self) -> None:
+        with suppress(CORBA.Exception):
+            set_time_out(self._client, FAREWELL_MS)
+            getattr(self._client, self.FAREWELL)()

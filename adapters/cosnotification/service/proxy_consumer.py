@@ -89,6 +89,8 @@ class ProxyConsumer(Proxy):
     def types_changed(self) -> None:
         if self.alive:
             self.channel.offers.set(self, self.declared.types)
+            if not self.alive:  # it left meanwhile
+                self.channel.offers.set(self, frozenset())
 
     def filters_changed(self) -> None:
         all_of = self.admin.operator == CosNotifyChannelAdmin.AND_OP

@@ -60,8 +60,12 @@ class ProxySupplier(Proxy, MappedQos):
             wanted = self.declared.types or self.admin.declared.types
             wanted = wanted or (self.filter_types | self.admin.filter_types if filtered else EVERYTHING)
             self.channel.subscriptions.set(self, wanted)
+            if not self.alive:  # it left meanwhile
+                self.channel.subscriptions.set(self, frozenset())
 
     def filters_changed(self) -> None:
+        if not self.alive:
+            return
         all_of = self.admin.operator == CosNotifyChannelAdmin.AND_OP
         test = combined(self.admin.test, self.test, all_of=all_of)
         subscribed = self.declared.types or self.admin.declared.types
@@ -70,6 +74,8 @@ class ProxySupplier(Proxy, MappedQos):
         foreign = self.has_foreign_filters or self.admin.has_foreign_filters
         foreign = foreign or self.has_foreign_mappings or self.admin.has_foreign_mappings
         self.route.set(test, self._mapping("priority"), self._mapping("lifetime"), slow=foreign)
+        if not self.alive:  # it left meanwhile
+            self.route.stop()
         self.types_changed()
 
     mappings_changed = filters_changed

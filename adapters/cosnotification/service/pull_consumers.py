@@ -23,15 +23,15 @@ class PullConsumer(ProxyConsumer):
     NIL_CLIENT = False
     inlet: Inlet | None = None
 
-    def pull_from(self, client: Any) -> bool:
-        """Take what the supplier has now; False where it has nothing."""
+    def pull_from(self, client: Any) -> list[CarriedEvent]:
+        """What the supplier has now."""
         raise NotImplementedError
 
     def on_connect(self, client: Any) -> None:
         super().on_connect(client)
         name = f"{self.channel.id}-{self.admin.id}-{self.id}"
-        hub, retry = self.channel.hub, self.channel.service.retry
-        self.inlet = Inlet(name, lambda: self.pull_from(client), lambda: hub.is_full, self.leave, retry)
+        retry = self.channel.service.retry
+        self.inlet = Inlet(name, lambda: self.pull_from(client), self._fits, self.channel.hub, self.leave, retry)
         self.qos_changed()
         self.inlet.start()
 
@@ -59,14 +59,12 @@ class AnyPullConsumer(PullConsumer):
     CLIENT = CosEventComm.PullSupplier
     FAREWELL = "disconnect_pull_supplier"
 
-    def pull_from(self, client: Any) -> bool:
+    def pull_from(self, client: Any) -> list[CarriedEvent]:
         data, has_event = client.try_pull()
-        if has_event:
-            self._take(carried_any(data))
-        return bool(has_event)
+        return [carried_any(data)] if has_event else []
 
     def disconnect_pull_consumer(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class ProxyPullConsumer(AnyPullConsumer, CosNotifyChannelAdmin__POA.ProxyPullConsumer):  # type: ignore[misc]
@@ -89,14 +87,12 @@ class StructuredProxyPullConsumer(PullConsumer, CosNotifyChannelAdmin__POA.Struc
     def connect_structured_pull_supplier(self, pull_supplier: Any) -> None:
         self.connect(pull_supplier)
 
-    def pull_from(self, client: Any) -> bool:
+    def pull_from(self, client: Any) -> list[CarriedEvent]:
         event, has_event = client.try_pull_structured_event()
-        if has_event:
-            self._take(CarriedEvent(event))
-        return bool(has_event)
+        return [CarriedEvent(event)] if has_event else []
 
     def disconnect_structured_pull_consumer(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class SequenceProxyPullConsumer(PullConsumer, CosNotifyChannelAdmin__POA.SequenceProxyPullConsumer):  # type: ignore[misc]
@@ -107,12 +103,10 @@ class SequenceProxyPullConsumer(PullConsumer, CosNotifyChannelAdmin__POA.Sequenc
     def connect_sequence_pull_supplier(self, pull_supplier: Any) -> None:
         self.connect(pull_supplier)
 
-    def pull_from(self, client: Any) -> bool:
+    def pull_from(self, client: Any) -> list[CarriedEvent]:
         most = max(MOST_AT_ONCE, self.qos.get("MaximumBatchSize"))
         batch, has_event = client.try_pull_structured_events(most)
-        if has_event and batch:
-            self._hub.send_many([event for event in map(CarriedEvent, batch) if self._fits(event)])
-        return bool(has_event)
+        return [CarriedEvent(event) for event in batch] if has_event else []
 
     def disconnect_sequence_pull_consumer(self) -> None:
-        self.leave()
+        self.disconnect()

@@ -71,7 +71,7 @@ class AnyPullSupplier(PullSupplier):
         return (entries[0].event.any, True) if entries else (no_any(), False)
 
     def disconnect_pull_supplier(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class ProxyPullSupplier(AnyPullSupplier, CosNotifyChannelAdmin__POA.ProxyPullSupplier):  # type: ignore[misc]
@@ -102,7 +102,7 @@ class StructuredProxyPullSupplier(PullSupplier, CosNotifyChannelAdmin__POA.Struc
         return (entries[0].event.structured, True) if entries else (no_structured_event(), False)
 
     def disconnect_structured_pull_supplier(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class SequenceProxyPullSupplier(PullSupplier, CosNotifyChannelAdmin__POA.SequenceProxyPullSupplier):  # type: ignore[misc]
@@ -123,7 +123,7 @@ class SequenceProxyPullSupplier(PullSupplier, CosNotifyChannelAdmin__POA.Sequenc
         return batch, bool(batch)
 
     def disconnect_sequence_pull_supplier(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 def _at_least_one(max_number: int) -> int:

@@ -25,7 +25,7 @@ class AnyPushConsumer(ProxyConsumer):
         self.take_event(carried_any(data))
 
     def disconnect_push_consumer(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class ProxyPushConsumer(AnyPushConsumer, CosNotifyChannelAdmin__POA.ProxyPushConsumer):  # type: ignore[misc]
@@ -53,7 +53,7 @@ class StructuredProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.Stru
         self.take_structured(notification)
 
     def disconnect_structured_push_consumer(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class SequenceProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.SequenceProxyPushConsumer):  # type: ignore[misc]
@@ -69,4 +69,4 @@ class SequenceProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.Sequen
         self.take_many(notifications)
 
     def disconnect_sequence_push_consumer(self) -> None:
-        self.leave()
+        self.disconnect()

@@ -70,7 +70,7 @@ class AnyPushSupplier(PushSupplier):
         client.push(entries[0].event.any)
 
     def disconnect_push_supplier(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class ProxyPushSupplier(AnyPushSupplier, CosNotifyChannelAdmin__POA.ProxyPushSupplier):  # type: ignore[misc]
@@ -97,7 +97,7 @@ class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Struc
         client.push_structured_event(entries[0].event.structured)
 
     def disconnect_structured_push_supplier(self) -> None:
-        self.leave()
+        self.disconnect()
 
 
 class SequenceProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.SequenceProxyPushSupplier):  # type: ignore[misc]
@@ -115,4 +115,4 @@ class SequenceProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Sequenc
         return Batching(self.qos.get("MaximumBatchSize"), self.qos.get("PacingInterval"))
 
     def disconnect_sequence_push_supplier(self) -> None:
-        self.leave()
+        self.disconnect()

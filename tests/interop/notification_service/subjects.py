@@ -18,6 +18,7 @@ from tests.interop.notification_service.clients import (
     constraint,
     event,
     property_,
+    until,
 )
 
 # ruff: isort: split
@@ -197,7 +198,7 @@ CALLS: dict[str, Callable[[Subject], Any]] = {
     "create_channel": lambda s: s.object.create_channel([], [])[0].destroy(),
     "create_filter": lambda s: s.object.create_filter("EXTENDED_TCL"),
     "create_mapping_filter": lambda s: s.object.create_mapping_filter("EXTENDED_TCL", short(0)),
-    "destroy": lambda s: s.object.destroy() or s.object._non_existent(),
+    "destroy": lambda s: s.object.destroy() or gone(s.object),
     "detach_callback": lambda s: _with_callback(s, lambda f, id_: f.detach_callback(id_) or f.get_callbacks() == []),
     "for_consumers": lambda s: s.object.for_consumers().obtain_pull_supplier(),
     "for_suppliers": lambda s: s.object.for_suppliers().obtain_pull_consumer(),
@@ -272,12 +273,18 @@ def _proxy_type(subject: Subject) -> str:
     return f"{style}_{form}".upper()
 
 
+def gone(reference: Any) -> bool:
+    """The ORB needs a moment to see the end of the call that ended an object."""
+    until(reference._non_existent)
+    return True
+
+
 def call(subject: Subject, operation: str) -> Any:
     """Raises KeyError for an operation that nobody has thought of."""
     if operation.startswith("connect_"):
         return subject.connected() is not None
     if operation.startswith("disconnect_"):
         getattr(subject.connected(), operation)()
-        return subject.object._non_existent()
+        return gone(subject.object)
     result = CALLS[operation](subject)
     return result is None if operation in NOTHING else result

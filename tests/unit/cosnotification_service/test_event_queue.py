@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
-from adapters.cosnotification.service.engine.event_queue import Batching, EventQueue, Mapped, QueueRules
+from adapters.cosnotification.service.engine.event_queue import UNITS_PER_SEC, Batching, EventQueue, Mapped, QueueRules
 from adapters.cosnotification.service.engine.ordering import Order, Rules
 
 PATIENCE_SECS = 20.0
@@ -147,3 +147,19 @@ def test_a_taker_that_sleeps_is_woken() -> None:
     queue.put(carried())
     taker.join(PATIENCE_SECS)
     assert got == [1]
+
+
+def test_what_has_run_out_does_not_hide_what_is_to_come() -> None:
+    clock = Clock()
+    queue = EventQueue(QueueRules(), clock)
+    queue.put(carried(arrived=1_000, stop=1))
+    queue.put(carried(start=clock.now + UNITS_PER_SEC // 100))
+    asked: list[int] = []
+
+    def never_stop() -> bool:
+        asked.append(clock.now)
+        clock.now += UNITS_PER_SEC
+        return False
+
+    assert len(queue.take(Batching(1), PATIENCE_SECS, stop=never_stop)) == 1
+    assert len(asked) == 1, "it slept until the start, not until the time-out"

@@ -111,7 +111,7 @@ class EventQueue:
                     if got:
                         self._taken = got
                         return got
-                    wait_secs = None
+                    wait_secs = self._secs_until_due(most, batching.pacing)  # all that was due had expired
             left_secs = until - time.monotonic()
             if left_secs <= 0 or (stop is not None and stop()):
                 return []

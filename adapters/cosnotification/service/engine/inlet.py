@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.failures import Verdict, verdict
-from adapters.cosnotification.service.engine.hub import Full
+from adapters.cosnotification.service.engine.hub import Full, Hub
 from adapters.cosnotification.service.engine.outlet import RetryPolicy
 
 SHORTEST_PAUSE_SECS: Final = 0.01
@@ -18,7 +19,7 @@ SUSPEND_SECS: Final = 1.0
 
 
 class Inlet:
-    """`pull` takes what the supplier has into the channel and tells whether there was anything; it never waits for an event.
+    """`pull` gives what the supplier has now; what fits of it goes into the hub.
 
     A supplier without events is asked less and less often; one that cannot be reached is given up after a time, as a consumer is.
     """
@@ -26,14 +27,16 @@ class Inlet:
     def __init__(
         self,
         name: str,
-        pull: Callable[[], bool],
-        is_full: Callable[[], bool],
+        pull: Callable[[], list[CarriedEvent]],
+        fits: Callable[[CarriedEvent], bool],
+        hub: Hub,
         gone: Callable[[], object],
         retry: RetryPolicy,
     ) -> None:
         self.interval_secs = 0.0  # PacingInterval; 0: as above
         self._pull = pull
-        self._is_full = is_full
+        self._fits = fits
+        self._hub = hub
         self._gone = gone
         self._retry = retry
         self._stopping = threading.Event()
@@ -71,7 +74,7 @@ class Inlet:
             self._active.wait()
             if self._stopping.is_set():
                 return
-            if self._is_full():
+            if self._hub.is_full:
                 self._stopping.wait(FULL_PAUSE_SECS)
                 continue
             try:
@@ -80,15 +83,24 @@ class Inlet:
                         continue
                     got = self._pull()
                 failing_since = None
-            except Full:
-                got = False
             except Exception as error:  # noqa: BLE001 - a supplier may fail in any way, and only its own thread ends
                 now = time.monotonic()
                 failing_since = failing_since or now
                 if verdict(error) is Verdict.GONE or now - failing_since > self._retry.give_up_secs:
                     self._gone()
                     return
-                got = False
+                got = []
+            self._send([event for event in got if self._fits(event)])
             pause_secs = SHORTEST_PAUSE_SECS if got else min(pause_secs * 2, LONGEST_PAUSE_SECS)
             if self.interval_secs or not got:
                 self._stopping.wait(self.interval_secs or pause_secs)
+
+    def _send(self, events: list[CarriedEvent]) -> None:
+        """They are ours now, and not lost because others have filled the channel meanwhile."""
+        while events and not self._stopping.is_set():
+            try:
+                self._hub.send_many(events)
+            except Full:
+                self._stopping.wait(FULL_PAUSE_SECS)
+            else:
+                break

@@ -107,7 +107,7 @@ class Outlet:
                 if len(entries) == 1:
                     self.unfit += 1
                     return True
-                return all(self._deliver_again([entry], Verdict.LATER) for entry in entries)
+                return all(self._deliver_alone(entry) for entry in entries)
             self._pause.wait(pause_secs)
             pause_secs = min(pause_secs * 2, self._retry.longest_pause_secs)
             self._active.wait()
@@ -125,3 +125,12 @@ class Outlet:
                 self.delivered += len(entries)
                 return True
         return False
+
+    def _deliver_alone(self, entry: Entry) -> bool:
+        """One of a batch that did not go; False when the consumer is given up."""
+        try:
+            self._deliver([entry])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next event must not wait for it
+            return self._deliver_again([entry], verdict(error))
+        self.delivered += 1
+        return True
