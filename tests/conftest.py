@@ -8,13 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.parts import activemq as activemq_part
 from tests.parts import artemis as artemis_part
+from tests.parts import rabbitmq as rabbitmq_part
 from tests.parts.availability import available
 from tests.parts.broker import Broker
 from tests.parts.cache import PartUnavailable
 from tests.parts.jms_client import JmsClient
+from tests.parts.rabbitmq import RabbitMQ
+
+# Machines are noisy: no test fails because something took long. A change is judged by the same examples every time;
+# `make test ARGS=--hypothesis-profile=explore` looks for new ones.
+_SLOW_IS_FINE = [HealthCheck.too_slow]
+settings.register_profile("steady", deadline=None, suppress_health_check=_SLOW_IS_FINE, derandomize=True)
+settings.register_profile("explore", deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.load_profile("steady")
 
 PARTS = (artemis_part.fetch, activemq_part.fetch)
 JAVA_FIXTURES = {"artemis", "activemq", "broker", "start_broker", "jms"}
@@ -26,6 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if JAVA_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("java")
+        if "rabbitmq" in getattr(item, "fixturenames", ()):
+            item.add_marker("rabbitmq")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -36,6 +48,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for fetch in PARTS:
             with suppress(PartUnavailable):
                 fetch()
+    if any(item.get_closest_marker("rabbitmq") for item in session.items):
+        with suppress(PartUnavailable):
+            rabbitmq_part.fetch()
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +63,12 @@ def artemis() -> Iterator[Broker]:
 def activemq() -> Iterator[Broker]:
     with ExitStack() as ends:
         yield available(lambda: ends.enter_context(activemq_part.activemq()))
+
+
+@pytest.fixture(scope="session")
+def rabbitmq() -> Iterator[RabbitMQ]:
+    with ExitStack() as ends:
+        yield available(lambda: ends.enter_context(rabbitmq_part.rabbitmq()))
 
 
 @pytest.fixture(params=["artemis", "activemq"])

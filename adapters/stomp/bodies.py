@@ -2,7 +2,7 @@
 
     Message                     empty, `$body:none`
     TextMessage                 UTF-8 without content-length; `$body:text` where it is empty, `$body:null` where it is null
-    BytesMessage                with content-length
+    BytesMessage                with content-length; on RabbitMQ `$body:bytes` where it is empty
     ObjectMessage               with content-length, `$body:object`
     StreamMessage, MapMessage   JSON in the form of FORMS.md section 4 with `content-type:application/json`, `$body:stream` or `map`
     MapMessage, where the broker makes a real one       XML with `transformation:jms-map-xml`
@@ -25,7 +25,7 @@ from mappings.forms.messages import message_from_json, message_to_json
 from mappings.model import Body, Message
 
 BODY: Final = "$body"
-MARKS: Final = frozenset({"none", "text", "null", "stream", "map", "object", "text-base64"})
+MARKS: Final = frozenset({"none", "text", "null", "bytes", "stream", "map", "object", "text-base64"})
 """Values of `$body` that belong to this wire; others (octets, cdr-any …) are properties of the message."""
 
 _JSON: Final = "application/json"
@@ -48,6 +48,8 @@ def encode_body(body: Body, flavour: Flavour, map_bodies: MapBodies) -> WireBody
         case "TextMessage":
             return _text(body.value, flavour)
         case "BytesMessage":
+            if flavour.marks_text and not body.value:  # of an empty body it announces no length
+                return WireBody([(BODY, "bytes"), ("content-length", "0")], b"", True)
             return WireBody([("content-length", str(len(body.value)))], body.value, False)
         case "Message":
             return WireBody([(BODY, "none")], b"", True)
@@ -137,6 +139,8 @@ def _marked(mark: str, data: bytes, content_type: str) -> Body:
             return Body("TextMessage", data.decode())
         case "text-base64":
             return Body("TextMessage", _from_base64(data.decode()).decode())
+        case "bytes":
+            return Body("BytesMessage", data)
         case "object":
             return Body("ObjectMessage", data)
     if not content_type.startswith(_JSON):

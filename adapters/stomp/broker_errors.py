@@ -18,10 +18,12 @@ _ACCESS: Final = re.compile(
     r"authori[sz]|authenticat|denied|permission|password|credential|log ?in|access.refused|not allowed|AMQ119031|AMQ229031",
     re.IGNORECASE,
 )
+_VHOST: Final = re.compile(r"virtual host|\bvhost\b", re.IGNORECASE)
 _FULL: Final = re.compile(
     r"\bfull\b|limit (?:was )?(?:reached|exceeded)|no space|usage|AMQ119102|AMQ229102|resource alarm", re.I
 )
 _MISSING: Final = re.compile(r"does ?n[o']t exist|not[ _-]found|no such|unknown destination|AMQ339001", re.IGNORECASE)
+_OTHERS: Final = re.compile(r"inequivalent arg|resource[_ ]locked", re.IGNORECASE)
 
 
 class BrokerError(ReconnectError):
@@ -57,7 +59,7 @@ def broker_error(frame: Frame, path: str, *, connecting: bool) -> BrokerError:
 
 
 def _classify(text: str, connecting: bool) -> tuple[str, str, str, bool]:
-    if _ACCESS.search(text):
+    if _ACCESS.search(text) and not (connecting and _VHOST.search(text)):
         if connecting:
             return (
                 "STO-LOGIN",
@@ -75,6 +77,13 @@ def _classify(text: str, connecting: bool) -> tuple[str, str, str, bool]:
             "STO-DESTINATION",
             "the broker does not know the destination",
             "create it, or let the broker create it",
+            False,
+        )
+    if _OTHERS.search(text):
+        return (
+            "STO-DESTINATION",
+            "somebody else has made that queue with other properties",
+            "on RabbitMQ: a durable classic queue without arguments; delete it or choose another name",
             False,
         )
     return "STO-REFUSED", "the broker refused a frame", "see the broker's log", True

@@ -5,7 +5,8 @@ the way back every property is a String (the `$se` property of a translated even
 
 What STOMP headers cannot carry as it is (OC-NAME-8):
 
-    a name that is a STOMP header, or JMS…        `$stomp$` before it
+    a name that is a STOMP header, or JMS…, or
+    that the broker takes for an order            `$stomp$` before it
     a value with NUL                              base64; `$stomp$base64` lists the names, as a JSON array
     a value beyond U+FFFF, on ActiveMQ            the same: its JMS clients would get two question marks
     a value longer than the broker's limit        cut into NAME, NAME$2, NAME$3 …; `$stomp$long` gives the counts, as a JSON object
@@ -47,6 +48,7 @@ _make: Final = tuple.__new__  # half the time of calling the NamedTuple; there a
 T = TypeVar("T")
 
 MAX_REMEMBERED_NAMES: Final = 10_000
+MAX_ID_BYTES: Final = 250
 
 
 class CodecError(ValueError):
@@ -72,6 +74,8 @@ class Encoder:
         lines = ["SEND\n", self._destination(destination), extra]
         if flavour.duplicate_header is not None:
             lines.append(f"{flavour.duplicate_header}:{escape(id_)}\n")
+        if flavour.id_header is not None and len(id_.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES:
+            lines.append(f"{flavour.id_header}:ID:{escape(id_)}\n")
         lines += [f"{name}:{value}\n" for name, value in body.headers]
         self._headers(message.headers, now_ms, lines)
         if len({name for name, _, _ in message.properties}) < len(message.properties):
@@ -132,7 +136,8 @@ class Encoder:
     def _start(self, name: str) -> str:
         if not name:
             raise CodecError("a property without a name")
-        start = escape(PREFIX + name if name in _RESERVED or name.startswith((PREFIX, *_BROKERS_OWN)) else name) + ":"
+        reserved = name in _RESERVED or name in self._flavour.reserved or name.startswith((PREFIX, *_BROKERS_OWN))
+        start = escape(PREFIX + name if reserved else name) + ":"
         _remember(self._names, name, start)
         return start
 
@@ -216,7 +221,7 @@ class Decoder:
             try:
                 name = names[header]
             except KeyError:
-                name = _property_name(header)
+                name = None if header == self._flavour.id_header else _property_name(header)
                 _remember(names, header, name)
             if name is not None:
                 properties.append(_make(MessageProperty, (name, "String", value)))
@@ -243,12 +248,12 @@ class Decoder:
             JMSType=get("type"),
             JMSDeliveryMode=PERSISTENT if is_persistent(headers) else NON_PERSISTENT,
             JMSPriority=int(get("priority", "4")),
-            JMSMessageID=self._flavour.message_id(headers["message-id"]) if "message-id" in headers else None,
+            JMSMessageID=self._flavour.message_id(headers) if "message-id" in headers else None,
             JMSTimestamp=None if timestamp is None else int(timestamp),
             JMSExpiration=None if expires is None else int(expires),
             JMSDestination=self._destination(headers),
             JMSCorrelationID=get("correlation-id"),
-            JMSReplyTo=None if reply_to is None else self._flavour.from_wire(reply_to),
+            JMSReplyTo=None if reply_to is None else self._flavour.reply_from_wire(reply_to),
             JMSRedelivered=get("redelivered") == "true",
         )
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from adapters.base import ReconnectError, StopError
 from adapters.stomp.broker_errors import broker_error
+from adapters.stomp.flavours import FLAVOURS
 from adapters.stomp.frames import Frame
 from adapters.stomp.settings import StompEndpoint, StompTls
 from adapters.stomp.transport import Transport
@@ -84,7 +85,7 @@ class Connection:
             host,
             port,
             tls=_tls_context(endpoint.tls) if endpoint.tls is not None else None,
-            vhost=endpoint.vhost,
+            vhost=endpoint.vhost or FLAVOURS[endpoint.broker].vhost,
             connect_timeout_secs=endpoint.connect_timeout_ms / 1000,
             send_timeout_secs=receipt_secs,
             on_frames=self._on_messages,

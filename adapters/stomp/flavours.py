@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 Confirm = Literal["batch", "message"]
 MapBodies = Literal["json", "broker"]
@@ -23,7 +23,9 @@ class Flavour:
     prefetch_bytes: int | None = None  # the prefetch header counts bytes: this many for one message
     typed_destinations: bool = False  # queue or topic is told by a header, not by the destination's name
     duplicate_header: str | None = None  # the broker drops a message whose value it has seen
-    quoted_names: bool = False
+    id_header: str | None = None  # the broker's own ids change with every delivery: ours goes here, as `ID:…`
+    reserved: frozenset[str] = frozenset()  # headers of SEND that the broker takes for orders of its own
+    quoted_names: bool = False  # `/` in a name is written %2F; of what it delivers the broker quotes more
     marks_text: bool = (
         False  # it announces a content-length for every message: text needs a content-type to be told from bytes
     )
@@ -33,6 +35,9 @@ class Flavour:
     expiry_header: Literal["expires", "expiration"] = "expires"  # a moment, or a span, in milliseconds
     max_header_bytes: int | None = None  # the longest header line that it takes
     max_headers: int | None = None
+    many_levels: str = "#"  # wildcard for any number of levels, none too
+    many_levels_anywhere: bool = True  # else only at the end of a name
+    vhost: str | None = None  # the `host` of CONNECT where the configuration names none; None: the broker's address
 
     def to_wire(self, destination: str) -> str:
         """`queue://NAME` and `topic://NAME` as the broker spells them; what only it understands (a reply address) as it is."""
@@ -41,7 +46,7 @@ class Flavour:
             return name
         if kind not in ("queue", "topic"):
             return destination
-        return f"/{kind}/{quote(name, safe='') if self.quoted_names else name}"
+        return f"/{kind}/{name.replace('/', '%2F') if self.quoted_names else name}"
 
     def kind_headers(self, destination: str, *, subscribing: bool) -> list[tuple[str, str]]:
         """What else must be said of a destination."""
@@ -65,12 +70,25 @@ class Flavour:
                 headers |= {"durable": "true", "auto-delete": "false"}
         return headers
 
+    def reply_from_wire(self, destination: str) -> str:
+        """As `from_wire`, of what passed through the broker untouched."""
+        kind, _, name = destination.removeprefix("/").partition("/")
+        if self.quoted_names and destination.startswith("/") and kind in ("queue", "topic"):
+            return f"{kind}://{name.replace('%2F', '/')}"
+        return self.from_wire(destination)
+
     def reply_to_wire(self, destination: str) -> str:
         """A destination for others to answer to."""
         return destination if self.typed_destinations else self.to_wire(destination)
 
-    def message_id(self, header: str) -> str:
-        """What stays the same when the message is delivered again: Artemis puts the number of the consumer before it."""
+    def message_id(self, headers: dict[str, str]) -> str:
+        """What stays the same when the message is delivered again: Artemis puts the number of the consumer before it.
+
+        Only an id that claims to be a JMS one is believed to be unique (JMS 3.4.3). Raises KeyError.
+        """
+        if self.id_header is not None and headers.get(self.id_header, "").startswith("ID:"):
+            return headers[self.id_header]
+        header = headers["message-id"]
         return header.rpartition(",")[2] if self.typed_destinations else header
 
     def from_wire(self, destination: str, routing: str | None = None) -> str:
@@ -84,6 +102,12 @@ class Flavour:
         return destination
 
 
+RABBITMQ_ORDERS: Final = frozenset((
+    "amqp-message-id", "app-id", "auto-delete", "content-encoding", "durable", "exclusive", "user-id", "x-dead-letter-exchange",
+    "x-dead-letter-routing-key", "x-expires", "x-max-length", "x-max-length-bytes", "x-max-priority", "x-message-ttl",
+    "x-overflow", "x-queue-name", "x-queue-type", "x-stream-offset",
+))  # fmt: skip
+
 FLAVOURS: Final = {
     flavour.name: flavour
     for flavour in (
@@ -95,6 +119,8 @@ FLAVOURS: Final = {
             map_bodies="broker",
             text_with_length=True,
             java_text=True,
+            many_levels=">",
+            many_levels_anywhere=False,
             max_header_bytes=10 * 1024,
             max_headers=1000,
         ),
@@ -118,6 +144,9 @@ FLAVOURS: Final = {
             quoted_names=True,
             marks_text=True,
             expiry_header="expiration",
+            vhost="/",
+            id_header="amqp-message-id",
+            reserved=RABBITMQ_ORDERS,
         ),
         Flavour(
             "embedded",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from adapters.base import Capabilities
 from adapters.settings_base import ChannelBase, EndpointBase, Profile, StrictModel
 from adapters.stomp.flavours import Confirm, MapBodies
+from mappings.destinations import Pattern, has_wildcard
 
 
 class StompTls(StrictModel):
@@ -35,7 +36,9 @@ class StompEndpoint(EndpointBase):
     broker: Literal["activemq", "artemis", "rabbitmq", "embedded"] = Field(
         default="activemq", description="Whose ways of naming destinations and properties to follow."
     )
-    vhost: str | None = Field(default=None, description="STOMP `host` header; RabbitMQ's virtual host.")
+    vhost: str | None = Field(
+        default=None, description="STOMP `host` header; RabbitMQ's virtual host, `/` by default there."
+    )
     tls: StompTls | None = Field(default=None, description="TLS towards the broker; absent: none.")
     connect_timeout_ms: int = Field(
         default=5_000, ge=1, description="Longest wait for one host to accept a connection."
@@ -57,7 +60,10 @@ class StompEndpoint(EndpointBase):
 class StompChannel(ChannelBase):
     """A queue or topic of the broker."""
 
-    destination: str = Field(pattern=r"^(queue|topic)://.+", description="queue://NAME or topic://NAME.")
+    destination: str = Field(
+        pattern=r"^(queue|topic)://.+",
+        description="queue://NAME, topic://NAME, or, to take from many topics, a pattern such as topic://NAME.*.",
+    )
     profile: Profile = Field(default="borland", description="How property names are spelt.")
     prefetch: int = Field(
         default=100, ge=1, description="Messages that the broker sends ahead of our acknowledgements."
@@ -69,6 +75,22 @@ class StompChannel(ChannelBase):
         description="Name of a durable subscription to a topic; it outlives our connections.",
     )
     max_batch: int = Field(default=500, ge=1, le=10_000, description="Most messages in one transaction.")
+
+    @field_validator("destination")
+    @classmethod
+    def _pattern_of_topics(cls, destination: str) -> str:
+        kind, _, name = destination.partition("://")
+        if kind == "topic" and has_wildcard(name):
+            Pattern(name)
+        if kind == "queue" and {"*", "#"} & set(name.split(".")):
+            raise ValueError("patterns are for topics: a queue is named in full")
+        return destination
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """Of the topics to take from; None: `destination` names one."""
+        kind, _, name = self.destination.partition("://")
+        return Pattern(name) if kind == "topic" and has_wildcard(name) else None
 
 
 def capabilities(channel: StompChannel) -> Capabilities:

@@ -1,4 +1,8 @@
-"""Source of the STOMP wire: a subscription with an acknowledgement for every single message."""
+"""Source of the STOMP wire: a subscription with an acknowledgement for every single message.
+
+A pattern of topics is a subscription to the broker's own wildcards. Where those stand for more topics than the pattern, what came
+too many is acknowledged and dropped here: a subscription to topics has copies of its own, so nobody else misses it.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,51 @@ from typing import Final, NamedTuple
 from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
 from adapters.stomp.codec import CodecError, Decoder, is_persistent
 from adapters.stomp.connection import Connection
-from adapters.stomp.flavours import FLAVOURS
-from adapters.stomp.frames import Frame, raw_header
+from adapters.stomp.flavours import FLAVOURS, Flavour
+from adapters.stomp.frames import Frame, FrameError, raw_header, unescape
 from adapters.stomp.settings import StompChannel, StompEndpoint, capabilities
+from adapters.stomp.wildcards import wire_pattern
 
 MOST_HELD: Final = 2  # times the prefetch: beyond it nothing is read, should a broker not keep to the prefetch
+
+
+MOST_KNOWN: Final = 10_000  # names of topics, where they are compared here
 
 
 class Token(NamedTuple):
     connection: int  # of which of our connections
     ack: str  # value of the `ack` header, escaped as it stood on the wire
+
+
+class _Topics:
+    """What to subscribe to, and which of the messages that then come are wanted."""
+
+    def __init__(self, channel: StompChannel, flavour: Flavour) -> None:
+        self.subscribed = channel.destination
+        self.exact = True
+        self._flavour = flavour
+        self._pattern = channel.pattern
+        self._known: dict[str, bool] = {}  # destination as it stands on the wire -> whether it is wanted
+        if self._pattern is not None:
+            name, self.exact = wire_pattern(self._pattern, flavour.many_levels, anywhere=flavour.many_levels_anywhere)
+            self.subscribed = f"topic://{name}"
+
+    def wants(self, frame: Frame) -> bool:
+        """Names are compared as the broker does: case counts."""
+        wire = raw_header(frame.head, b"destination")
+        if wire is None or self._pattern is None:
+            return True
+        wanted = self._known.get(wire)
+        if wanted is None:
+            try:
+                name = self._flavour.from_wire(unescape(wire)).removeprefix("topic://")
+            except FrameError:
+                return True  # it cannot be read: a dead letter, with a reason
+            wanted = self._pattern.matches(name, case=True)
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[wire] = wanted
+        return wanted
 
 
 class StompSource(Source):
@@ -42,6 +81,7 @@ class StompSource(Source):
         self._subscriptions = 0
         self._unsettled: set[str] = set()
         self._released: set[str] = set()  # given back, where NACK would lose them: they come with the next subscription
+        self._topics = _Topics(channel, self._flavour)
 
     def connect(self) -> None:
         self._number += 1
@@ -64,6 +104,16 @@ class StompSource(Source):
         self._connection = connection
 
     def receive(self, limit: int, timeout_secs: float) -> list[Delivery]:
+        deadline = time.monotonic() + timeout_secs
+        while True:
+            taken, woken = self._take(limit, max(0.0, deadline - time.monotonic()))
+            wanted = taken if self._topics.exact else self._without_strangers(taken)
+            if wanted or woken or not taken:
+                now = time.time()
+                return [self._deliver(frame, now) for frame in wanted]
+
+    def _take(self, limit: int, timeout_secs: float) -> tuple[list[Frame], bool]:
+        """What has arrived, and whether wake() was called."""
         connection = self._require()
         if self._released and not self._unsettled and not self._arrived:
             self._fetch_released(connection)
@@ -73,15 +123,25 @@ class StompSource(Source):
                 self._waiting = True
                 self._changed.wait_for(lambda: self._arrived or self._woken or connection.is_lost, timeout_secs)
                 self._waiting = False
-            self._woken = False
+            woken, self._woken = self._woken, False
             if not connection.is_lost:
                 taken = [self._arrived.popleft() for _ in range(min(limit, len(self._arrived)))]
                 if self._paused and len(self._arrived) < self._channel.prefetch:
                     self._paused = False
                     connection.pause(False)
         connection.check()
-        now = time.time()
-        return [self._deliver(frame, now) for frame in taken]
+        return taken, woken
+
+    def _without_strangers(self, frames: list[Frame]) -> list[Frame]:
+        wanted, acks = [], []
+        for frame in frames:
+            if self._topics.wants(frame):
+                wanted.append(frame)
+            else:
+                acks.append(raw_header(frame.head, b"ack"))
+        if acks:
+            self._require().send("".join([f"ACK\nid:{ack}\n\n\0" for ack in acks if ack is not None]).encode())
+        return wanted
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         self._answer("ACK", deliveries)
@@ -119,7 +179,7 @@ class StompSource(Source):
         headers = self._flavour.subscribe_headers(self._channel.destination, self._channel.prefetch, durable_name)
         if self._channel.selector is not None:
             headers["selector"] = self._channel.selector
-        connection.subscribe(self._flavour.to_wire(self._channel.destination), self._subscription_id, headers)
+        connection.subscribe(self._flavour.to_wire(self._topics.subscribed), self._subscription_id, headers)
 
     @property
     def _subscription_id(self) -> str:
@@ -156,7 +216,7 @@ class StompSource(Source):
             self._unsettled.add(ack)
             return Delivery(
                 payload=message,
-                id=self._flavour.message_id(headers["message-id"]),
+                id=self._flavour.message_id(headers),
                 received_at=now,
                 persistent=is_persistent(headers),
                 redelivered=headers.get("redelivered") == "true",

@@ -17,6 +17,7 @@ WIRES = {
     "stomp-durable": "tests.contract.wires.stomp:durable",
     "stomp-activemq": "tests.contract.wires.stomp_brokers:activemq",
     "stomp-artemis": "tests.contract.wires.stomp_brokers:artemis",
+    "stomp-rabbitmq": "tests.contract.wires.stomp_brokers:rabbitmq",
     "jms-activemq": "tests.contract.wires.jms_brokers:activemq",
     "jms-artemis": "tests.contract.wires.jms_brokers:artemis",
     "cosnotification-structured-push": "tests.contract.wires.cosnotification:structured_push",
@@ -25,17 +26,18 @@ WIRES = {
 }
 if "ISTHMUS_MQ_QUEUE_MANAGER" in os.environ:  # a queue manager of somebody's own: see docs/mq.md
     WIRES["mq-environment"] = "tests.contract.wires.mq_environment:environment"
-JAVA = (
-    "stomp-activemq",
-    "stomp-artemis",
-    "jms-activemq",
-    "jms-artemis",
-)  # brokers of tests/parts; their makers get the fixture request
+PARTS = {
+    "stomp-activemq": pytest.mark.java,
+    "stomp-artemis": pytest.mark.java,
+    "stomp-rabbitmq": pytest.mark.rabbitmq,
+    "jms-activemq": pytest.mark.java,
+    "jms-artemis": pytest.mark.java,
+}  # brokers of tests/parts; their makers get the fixture request
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.java) if name in JAVA else name for name in WIRES])
+@pytest.fixture(params=[pytest.param(name, marks=PARTS.get(name, ())) for name in WIRES])
 def wire(request: pytest.FixtureRequest) -> Iterator[Wire]:
     module, maker = WIRES[request.param].split(":")
     make = getattr(import_module(module), maker)
-    with make(request) if request.param in JAVA else make() as wire:
+    with make(request) if request.param in PARTS else make() as wire:
         yield wire

@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 
-from adapters.base import Delivery, Outgoing
+from adapters.base import Outgoing
 from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
-from adapters.stomp.source import StompSource
 from mappings.model import Body, Headers, Message, MessageProperty
 from tests.contract.wires.stomp_brokers import endpoint
+from tests.interop.stomp_talk import message_of, received, send, source_on
 from tests.parts.broker import Broker
 from tests.parts.jms_client import JmsClient, text_message
 
 Unique = Callable[[str], str]
 PATIENCE_SECS = 20.0
-
-
-@contextmanager
-def source_on(broker: Broker, destination: str, **channel: object) -> Iterator[StompSource]:
-    settings = StompChannel.model_validate({"endpoint": "broker", "destination": destination, **channel})
-    source = StompSource(endpoint(broker), settings)
-    source.connect()
-    try:
-        yield source
-    finally:
-        source.close()
-
-
-def received(source: StompSource, count: int) -> list[Delivery]:
-    got: list[Delivery] = []
-    deadline = time.monotonic() + PATIENCE_SECS
-    while len(got) < count and time.monotonic() < deadline:
-        got += source.receive(count - len(got), 1.0)
-    assert len(got) == count
-    return got
-
-
-def message_of(delivery: Delivery) -> Message:
-    assert isinstance(delivery.payload, Message), delivery.error
-    return delivery.payload
-
-
-def send(broker: Broker, destination: str, *messages: Message, to: str | None = None) -> None:
-    sink = StompSink(endpoint(broker), StompChannel(endpoint="broker", destination=destination))
-    sink.connect()
-    try:
-        batch = [Outgoing(message, f"{destination}#{time.time()}#{n}", to) for n, message in enumerate(messages)]
-        assert sink.send(batch).result(60.0) == ()
-    finally:
-        sink.close()
 
 
 @pytest.mark.parametrize("kind", ["queue", "topic"])

@@ -4,6 +4,7 @@ Fixtures (tests/conftest.py; a test that uses one of them is marked `java` by it
 
     artemis, activemq      one broker of each kind for the whole test run, login required:
                            .kind .host .stomp_port .jms_url .login .password
+    rabbitmq               the same of RabbitMQ, without JMS; such a test is marked `rabbitmq` instead
     broker                 the test runs twice, once with each of the two
     jms                    the Java JMS client (jms_client.py): jms.connect(broker).subscribe("topic://x").expect(3)
     unique                 unique("alarms") is a name that no other test uses: for every destination, client id, subscription
@@ -19,8 +20,8 @@ Fixtures (tests/conftest.py; a test that uses one of them is marked `java` by it
             assert message.properties["Severity"] == JmsValue("int", 3, "java.lang.Integer")
 
 Without pytest (benchmarks): `with artemis(quick=False) as broker, JmsClient() as jms: …`, from tests.parts.artemis and .jms_client.
-A broker can .kill() (-9), .restart() (same ports, same data), .stop(), .freeze(), .thaw(), .set_password(). It ends with
-the process that started it, however that ends (java/leash).
+A broker can .kill() (-9), .restart() (same ports, same data), .stop(), .freeze(), .thaw(), and those on Java .set_password(). It
+ends with the process that started it, however that ends.
 
 A whole gateway and a CORBA supplier, each a process of its own, take neither Java nor a fixture:
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from tests.parts import activemq, artemis
-from tests.parts.broker import CONFIG
+from tests.parts.broker_part import CONFIG
 from tests.parts.java import compiled, joined, tool
 from tests.parts.json_process import JsonProcess
 

@@ -50,8 +50,10 @@ def as_delivered(sent: bytes, flavour: str) -> Frame:
     [frame] = FrameParser().feed(sent)
     assert frame.command == b"SEND"
     lines = frame.head[4:]
-    if flavour == "rabbitmq" and frame.content_length_at < 0:
-        lines += b"\ncontent-length:%d" % len(frame.body)
+    if flavour == "rabbitmq":  # it announces the length of every body but the empty one
+        lines = lines.replace(b"\ncontent-length:0", b"")
+        if frame.content_length_at < 0 and frame.body:
+            lines += b"\ncontent-length:%d" % len(frame.body)
     return Frame(b"MESSAGE" + lines + b"\nmessage-id:7,8\nack:9", frame.body)
 
 
@@ -91,7 +93,7 @@ def assert_headers(received: Headers, sent: Headers, flavour: str) -> None:
     same = ("JMSType", "JMSDeliveryMode", "JMSPriority", "JMSCorrelationID", "JMSReplyTo")
     assert {name: getattr(received, name) for name in same} == {name: getattr(sent, name) for name in same}
     assert received.JMSDestination == "queue://a.b"
-    assert received.JMSMessageID == ("8" if flavour == "artemis" else "7,8")
+    assert received.JMSMessageID == {"artemis": "8", "rabbitmq": "ID:id-1"}.get(flavour, "7,8")
     if flavour != "rabbitmq":
         assert received.JMSExpiration == (1_000 + sent.JMSTimeToLive if sent.JMSTimeToLive else None)
 

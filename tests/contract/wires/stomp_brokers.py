@@ -1,4 +1,4 @@
-"""STOMP to real brokers: ActiveMQ Classic and ActiveMQ Artemis, one process of each for the whole run, killed and restarted."""
+"""STOMP to real brokers: ActiveMQ Classic, ActiveMQ Artemis and RabbitMQ, one process of each, killed and restarted."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from contextlib import contextmanager
 import pytest
 
 from adapters.stomp.settings import StompEndpoint
+from adapters.stomp.source import StompSource
 from tests.contract.wires.base import Wire
 from tests.contract.wires.stomp import StompWire
-from tests.parts.broker import Broker
+from tests.parts.broker_part import BrokerPart
+from tests.parts.rabbitmq import RabbitMQ
 
 
 class BrokerWire(StompWire):
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: BrokerPart) -> None:
         super().__init__(endpoint(broker), f"contract.{uuid.uuid4().hex[:8]}")
         self._broker = broker
 
@@ -26,7 +28,24 @@ class BrokerWire(StompWire):
         self._broker.start()
 
 
-def endpoint(broker: Broker, **settings: object) -> StompEndpoint:
+class RabbitMQWire(BrokerWire):
+    """Its queues are there, and on disk, before it is killed: what RabbitMQ does with new ones is its own affair."""
+
+    def __init__(self, broker: RabbitMQ) -> None:
+        super().__init__(broker)
+        self._rabbitmq = broker
+        for channel in (self._in, self._out):
+            source = StompSource(self.endpoint, channel)
+            source.connect()
+            source.close()
+
+    def stop_peer(self) -> None:
+        for channel in (self._in, self._out):
+            self._rabbitmq.wait_until_written(channel.destination.removeprefix("queue://"))
+        super().stop_peer()
+
+
+def endpoint(broker: BrokerPart, **settings: object) -> StompEndpoint:
     form = {
         "type": "stomp",
         "hosts": [f"{broker.host}:{broker.stomp_port}"],
@@ -41,9 +60,9 @@ def endpoint(broker: Broker, **settings: object) -> StompEndpoint:
 
 @contextmanager
 def _wire(request: pytest.FixtureRequest, kind: str) -> Iterator[Wire]:
-    broker: Broker = request.getfixturevalue(kind)
+    broker: BrokerPart = request.getfixturevalue(kind)
     try:
-        yield BrokerWire(broker)
+        yield RabbitMQWire(broker) if isinstance(broker, RabbitMQ) else BrokerWire(broker)
     finally:
         if not broker.running:
             broker.start()
@@ -58,4 +77,10 @@ def activemq(request: pytest.FixtureRequest) -> Iterator[Wire]:
 @contextmanager
 def artemis(request: pytest.FixtureRequest) -> Iterator[Wire]:
     with _wire(request, "artemis") as wire:
+        yield wire
+
+
+@contextmanager
+def rabbitmq(request: pytest.FixtureRequest) -> Iterator[Wire]:
+    with _wire(request, "rabbitmq") as wire:
         yield wire

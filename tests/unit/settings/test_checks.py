@@ -181,6 +181,16 @@ TOP: list[tuple[str, str, str]] = [
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶subscription: s}}\n", "topic"),
     ("CFG-FILTER-KIND", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1'], broker: rabbitmq}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶selector: 'x = 1'}}\n", "link"),
+    ("CFG-VALUE", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
+     "channels: {c: {endpoint: b, destination: ▶'topic://a.*.#'}}\n", "behind"),
+    ("CFG-VALUE", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
+     "channels: {c: {endpoint: b, destination: ▶'queue://a.*'}}\n", "topics"),
+    ("CFG-PATTERN", "name: x\nendpoints: {m: {type: memory}, b: {type: stomp, hosts: ['a:1']}}\n"
+     "channels:\n  s: {endpoint: m, name: s}\n  c: {endpoint: b, destination: ▶'topic://a.*'}\n"
+     "links: {l: {from: s, to: c}}\n", "pattern"),
+    ("CFG-BODIES-LOST", "name: x\nendpoints: {m: {type: memory}, b: {type: stomp, hosts: ['a:1'], broker: artemis}}\n"
+     "channels:\n  s: {endpoint: m, name: s}\n  c: {endpoint: b, destination: ▶'topic://a.*'}\n"
+     "links: {l: {from: c, to: s}}\n", "type jms"),
     ("FLT-SYNTAX", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', selector: 'x = ▶'}}\n", "selector"),
 ]  # fmt: skip

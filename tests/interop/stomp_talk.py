@@ -1,0 +1,52 @@
+"""Sending to and receiving from a real broker over our STOMP wire, in a line each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adapters.base import Delivery, Outgoing
+from adapters.stomp.settings import StompChannel
+from adapters.stomp.sink import StompSink
+from adapters.stomp.source import StompSource
+from mappings.model import Message
+from tests.contract.wires.stomp_brokers import endpoint
+from tests.parts.broker_part import BrokerPart
+
+PATIENCE_SECS = 20.0
+
+
+@contextmanager
+def source_on(broker: BrokerPart, destination: str, **channel: object) -> Iterator[StompSource]:
+    settings = StompChannel.model_validate({"endpoint": "broker", "destination": destination, **channel})
+    source = StompSource(endpoint(broker), settings)
+    source.connect()
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def received(source: StompSource, count: int) -> list[Delivery]:
+    got: list[Delivery] = []
+    deadline = time.monotonic() + PATIENCE_SECS
+    while len(got) < count and time.monotonic() < deadline:
+        got += source.receive(count - len(got), 1.0)
+    assert len(got) == count
+    return got
+
+
+def message_of(delivery: Delivery) -> Message:
+    assert isinstance(delivery.payload, Message), delivery.error
+    return delivery.payload
+
+
+def send(broker: BrokerPart, destination: str, *messages: Message, to: str | None = None) -> None:
+    sink = StompSink(endpoint(broker), StompChannel(endpoint="broker", destination=destination))
+    sink.connect()
+    try:
+        batch = [Outgoing(message, f"{destination}#{time.time()}#{n}", to) for n, message in enumerate(messages)]
+        assert sink.send(batch).result(60.0) == ()
+    finally:
+        sink.close()
