@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS subscriptions (
     client_id TEXT NOT NULL, name TEXT NOT NULL, topic TEXT NOT NULL, PRIMARY KEY (client_id, name)) WITHOUT ROWID;
 """
 _VERSION: Final = 1
+BUSY_SECS: Final = 1.0  # for somebody who just looks into the file
 
 
 class DurableSubscription(NamedTuple):
@@ -46,7 +47,7 @@ class Store:
         self._failed = False
         try:
             # One thread at a time uses it: at first the one that loads, then the store's own.
-            self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._database = sqlite3.connect(path, BUSY_SECS, isolation_level=None, check_same_thread=False)
             self._open()
         except sqlite3.Error as error:
             raise StopError(
@@ -57,6 +58,9 @@ class Store:
             ) from None
 
     def _open(self) -> None:
+        self._database.execute(
+            "PRAGMA locking_mode=EXCLUSIVE"
+        )  # two brokers on one file would deliver everything twice
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise sqlite3.DatabaseError(f"it was written by another version ({version})")

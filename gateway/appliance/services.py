@@ -55,7 +55,8 @@ class Services:
 
         listen = parse_address(settings.listen, any_port=True)
         password = settings.password.get_secret_value() if settings.password is not None else None
-        broker = Broker(listen.host, listen.port, settings.login, password)
+        store = Path(settings.store) if settings.store is not None else None
+        broker = Broker(listen.host, listen.port, settings.login, password, store=store)
         self._undo.append(broker.stop)
         self._listener.service_changed("broker", "ready", address=broker.start())
 

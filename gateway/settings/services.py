@@ -19,11 +19,16 @@ class NotificationServiceSettings(StrictModel):
 
 
 class BrokerServiceSettings(StrictModel):
-    """A small STOMP broker of our own, in memory: for trying things and for tests."""
+    """A small STOMP broker of our own: for trying things and for tests."""
 
     listen: str = Field(description="host:port; port 0: the system chooses.")
     login: str | None = Field(default=None, description="User name that clients must give; absent: everybody may in.")
     password: SecretStr | None = Field(default=None, description="Only as ${env:NAME} or ${file:PATH}.")
+    store: str | None = Field(
+        default=None,
+        min_length=1,
+        description="File that keeps persistent messages and durable subscriptions over a restart; absent: in memory.",
+    )
 
 
 class Services(StrictModel):
@@ -33,7 +38,7 @@ class Services(StrictModel):
         default=None, description="A Notification Service, for suppliers and consumers that have none."
     )
     broker: BrokerServiceSettings | None = Field(
-        default=None, description="A STOMP broker in memory, for trying things; not for production."
+        default=None, description="A STOMP broker, for trying things; not for production."
     )
 
 

@@ -34,6 +34,7 @@ class Gateway:
         self.config_file = folder / "isthmus.yaml"
         self.log_file = folder / "gateway.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._lines_of_earlier_runs = 0
         self.configure(config)
 
     def configure(self, config: dict[str, Any]) -> None:
@@ -45,6 +46,8 @@ class Gateway:
     # Life
 
     def start(self) -> None:
+        """Also after kill() or stop(): the same configuration, the same folders."""
+        self._lines_of_earlier_runs = len(self.log()) if self.log_file.exists() else 0
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
                 [ISTHMUS, "run", str(self.config_file), "--log-format", "json"],
@@ -99,17 +102,17 @@ class Gateway:
     # What it says
 
     def log(self) -> list[dict[str, Any]]:
-        """Its log lines so far."""
+        """Its log lines so far, of all its runs."""
         lines = self.log_file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
         return [_parsed(line) for line in lines if line.endswith("\n")]
 
     def wait_for_log(self, timeout_secs: float = WAIT_SECS, **facts: object) -> dict[str, Any]:
-        """The first log line with these facts."""
+        """The first log line of this run with these facts."""
         found: list[dict[str, Any]] = []
 
         def seen() -> bool:
             assert self._running().poll() is None, f"the gateway has ended{self.tail()}"
-            found[:] = [line for line in self.log() if facts.items() <= line.items()]
+            found[:] = [line for line in self.log()[self._lines_of_earlier_runs :] if facts.items() <= line.items()]
             return bool(found)
 
         _until(seen, timeout_secs, self.tail)

@@ -119,6 +119,17 @@ def test_nothing_stays_on_disk_that_nobody_needs(tmp_path: Path, mode: str) -> N
     database.close()
 
 
+def test_one_broker_at_a_time_uses_a_store(tmp_path: Path) -> None:
+    store = tmp_path / "broker.db"
+    with running(store) as address:
+        put(address, b"x")
+        with pytest.raises(StopError) as caught:
+            Broker("127.0.0.1", 0, store=store).start()
+        assert caught.value.code == "STO-STORE"
+    with running(store) as address:
+        assert taken(address, acknowledge=1, total=1) == [b"x"]
+
+
 def _a_folder(path: Path) -> None:
     path.mkdir()
 
@@ -143,10 +154,12 @@ def test_a_store_that_cannot_be_used_says_so(tmp_path: Path, spoil: Callable[[Pa
 
 def test_a_store_that_fails_confirms_nothing_more(tmp_path: Path) -> None:
     store = tmp_path / "broker.db"
+    with running(store):
+        pass
+    database = sqlite3.connect(store)
+    database.execute("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(FAIL, 'disk full'); END")
+    database.close()
     with running(store) as address, connected(address) as client:
-        database = sqlite3.connect(store)
-        database.execute("DROP TABLE messages")
-        database.close()
         client.send("SEND", b"x", destination="/queue/q", persistent="true", receipt="r")
         assert "store failed" in client.error()
         with RawClient(address) as late:
