@@ -31,12 +31,12 @@ Values: TypeAlias = Callable[[str], Value]
 class Selector:
     """A compiled selector. It holds no state of its own and may be shared by threads."""
 
-    __slots__ = ("_condition", "_converting", "_of_values", "text", "tree")
+    __slots__ = ("_condition", "_of_values", "converting", "text", "tree")
 
     def __init__(self, text: str, tree: Expression | None, *, converting: bool) -> None:
         self.text = text
         self.tree = tree
-        self._converting = converting
+        self.converting = converting
         self._condition = self._compile(_message_loader)
         self._of_values: Condition | None = None
 
@@ -59,7 +59,7 @@ class Selector:
     def _compile(self, loaders: Loaders) -> Condition:
         if self.tree is None:
             return _always
-        return compile_condition(self.tree, loaders, converting=self._converting)
+        return compile_condition(self.tree, loaders, converting=self.converting)
 
     def __repr__(self) -> str:
         return f"Selector({self.text!r})"

@@ -7,6 +7,8 @@ from typing import Final
 
 from mappings.filters import selector_tree as tree
 
+ESCAPE: Final = "!"
+
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RESERVED: Final = frozenset(("NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"))
 
@@ -31,7 +33,8 @@ def _written(node: tree.Expression) -> tuple[str, int]:
         case tree.Name(name=name):
             return _name(name), _PRIMARY
         case tree.Not(operand=operand):
-            return f"NOT {_write(operand, _NOT)}", _NOT
+            # ActiveMQ reads `NOT a = 1` as `(NOT a) = 1`; with parentheses everybody reads the same.
+            return f"NOT {_write(operand, _PRIMARY)}", _NOT
         case tree.And(operands=operands):
             return " AND ".join(_write(operand, _NOT) for operand in operands), _AND
         case tree.Or(operands=operands):
@@ -76,6 +79,11 @@ def _literal(value: bool | int | float | str) -> tuple[str, int]:
 
 def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def like_literal(text: str) -> str:
+    """The text as part of a LIKE pattern with ESCAPE, in which none of its characters is a wildcard."""
+    return re.sub(f"[%_{ESCAPE}]", lambda match: ESCAPE + match[0], text)
 
 
 def _name(name: str) -> str:

@@ -166,26 +166,30 @@ def _beginning(name: str | None, steps: list[Any], last: str | None, event: Even
     if isinstance(event, UntypedEvent):
         return _beginning_of_any(name, steps, node_of(event.any.type, event.any.value, {}))
     assert isinstance(event, StructuredEvent)
-    whole = node_of(STRUCTURED_EVENT, structured_value(event), {})
-    rest = node_of(event.remainder_of_body.type, event.remainder_of_body.value, {})
     if name in ("domain_name", "type_name", "event_name"):
         return Node("string", getattr(event, name)), steps
     if name is not None:
         for field_ in (*event.variable_header, *event.filterable_data):
             if field_.name == name:
                 return node_of(field_.type, field_.value, {}), steps
-        return _member_of_event(whole, rest, name), steps
+        return _member_of_event(event, name), steps
+    rest = node_of(event.remainder_of_body.type, event.remainder_of_body.value, {})
     if not steps:
         simple = rest.kind in ("boolean", "number", "string", "char", "label")
-        return (rest if last in ("_length", "_d") or (last is None and simple) else whole), steps
+        return (rest if last in ("_length", "_d") or (last is None and simple) else _whole(event)), steps
     if steps[0][0] == "member":
-        return _member_of_event(whole, rest, steps[0][1]), steps[1:]
-    return (whole if steps[0][0] == "position" else rest), steps
+        return _member_of_event(event, steps[0][1]), steps[1:]
+    return (_whole(event) if steps[0][0] == "position" else rest), steps
 
 
-def _member_of_event(whole: Node, rest: Node, name: str) -> Node:
-    members = dict(whole.value)
-    return members[name] if name in members else inside(rest, name)
+def _whole(event: StructuredEvent) -> Node:
+    return node_of(STRUCTURED_EVENT, structured_value(event), {})
+
+
+def _member_of_event(event: StructuredEvent, name: str) -> Node:
+    if name in ("header", "filterable_data", "remainder_of_body"):
+        return dict(_whole(event).value)[name]  # type: ignore[no-any-return]
+    return inside(node_of(event.remainder_of_body.type, event.remainder_of_body.value, {}), name)
 
 
 def _beginning_of_any(name: str | None, steps: list[Any], node: Node) -> tuple[Node, list[Any]]:

@@ -59,7 +59,7 @@ some_types: st.SearchStrategy[IdlType] = (
 )
 
 
-def _some_values(type_: IdlType) -> st.SearchStrategy[Any]:
+def some_values(type_: IdlType) -> st.SearchStrategy[Any]:
     """Values that the literals of the expressions have a chance to meet."""
     if type_ == STRING:
         return words
@@ -70,7 +70,7 @@ def _some_values(type_: IdlType) -> st.SearchStrategy[Any]:
     return values(type_)
 
 
-some_anys = some_types.flatmap(lambda type_: st.builds(Any_, st.just(type_), _some_values(type_)))
+some_anys = some_types.flatmap(lambda type_: st.builds(Any_, st.just(type_), some_values(type_)))
 some_fields = st.builds(lambda name, any_: Property(name, any_.type, any_.value), field_names, some_anys)
 some_structured = st.builds(
     StructuredEvent,
@@ -119,7 +119,7 @@ class _Drawing:
     def __init__(self, draw: st.DrawFn, event: Event) -> None:
         self.draw = draw
         self.event = event
-        self.reachable = _reachable(event)
+        self.reachable = reachable(event)
 
     def choose(self, *choices: Callable[[], Any]) -> Any:
         return self.draw(st.sampled_from(choices))()
@@ -242,24 +242,34 @@ class _Drawing:
         )
 
 
-def _reachable(event: Event, limit: int = 80) -> list[tuple[Any, str]]:
+def reachable(event: Event, limit: int = 80) -> list[tuple[Any, str]]:
     """Components of the event's own values, nearest first, with the kinds of what they lead to."""
     roots: list[str | None] = [None, "type_name"]
     if isinstance(event, StructuredEvent):
         roots += [field.name for field in (*event.variable_header, *event.filterable_data)]
-    ahead: list[Any] = [("component", root, [], None) for root in roots]
+        remainder = node_of(event.remainder_of_body.type, event.remainder_of_body.value, {})
+        roots += [step[1] for step in _fitting_steps(remainder) if step[0] == "member"]
     found: list[tuple[Any, str]] = []
-    while ahead and len(found) < limit:
-        component = ahead.pop(0)
+    ahead: list[tuple[Any, Node]] = []
+    for root in roots:
         with suppress(NoResult):
-            node = resolve(component, event)
-            found.append((component, node.kind))
-            _, name, steps, ended = component
-            if ended is not None:
-                continue
-            ahead += [("component", name, [*steps, step], None) for step in _fitting_steps(node)]
-            ahead += [("component", name, steps, last) for last in _fitting_lasts(node)]
+            ahead.append((("component", root, [], None), resolve(("component", root, [], None), event)))
+    while ahead and len(found) < limit:
+        component, node = ahead.pop(0)
+        found.append((component, node.kind))
+        _, name, steps, _ = component
+        found += [(("component", name, steps, last), _kind_of_last(node, last)) for last in _fitting_lasts(node)]
+        for step in _fitting_steps(node):
+            below = ("component", name, [*steps, step], None)
+            with suppress(NoResult):
+                ahead.append((below, take(node, step) if name is not None or steps else resolve(below, event)))
     return found
+
+
+def _kind_of_last(node: Node, last: str) -> str:
+    return {"_length": "number", "_d": node.value.discriminator.kind if node.kind == "union" else ""}.get(
+        last, "string"
+    )
 
 
 def _fitting_lasts(node: Node) -> list[str]:
