@@ -5,12 +5,17 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Sequence
+from concurrent.futures import Future
 
 import pytest
 
-from adapters.base import DeadLetterError, Delivery, Outgoing, RetryLaterError, StopError
+from adapters.base import Confirmation, DeadLetterError, Delivery, Outgoing, RetryLaterError, StopError
+from adapters.memory.settings import MemoryChannel
+from adapters.memory.sink import MemorySink
+from adapters.memory.source import MemorySource
 from gateway.links.accounts import Accounts, Balance
-from gateway.links.link import Pace
+from gateway.links.link import Link, Pace
 from gateway.links.step import FILTERED, Filtered
 from mappings.errors import Expired, MappingError
 from tests.unit.links.rig import QUICK, Rig, as_it_is, number, running, wait_for
@@ -391,3 +396,40 @@ def test_what_has_waited_for_the_sink_is_translated_again_before_it_is_sent() ->
         assert rig.link.balance() == Balance(received=4, delivered=3, expired=1)
         assert all(lifetimes[id_] <= first[id_] - 1.0 for id_ in list(first)[1:])
     assert rig.inlet.contents("in") == []
+
+
+def test_flights_that_are_all_to_be_retried_keep_their_order_before_what_comes_later() -> None:
+    """The far side takes batches without confirming them, says "later" to all of them at once, and then takes everything."""
+    rig = Rig()
+    refusing = threading.Event()
+    refusing.set()
+    arrived: list[int] = []
+    open_confirmations: list[Confirmation] = []
+
+    class LaterSink(MemorySink):
+        def send(self, batch: Sequence[Outgoing]) -> Confirmation:
+            confirmation: Confirmation = Future()
+            if refusing.is_set():
+                open_confirmations.append(confirmation)
+            else:
+                arrived.extend(number(outgoing.payload) for outgoing in batch)
+                confirmation.set_result(())
+            return confirmation
+
+    sink = LaterSink(rig.outlet, MemoryChannel(endpoint="out", name="out"))
+    source = MemorySource(rig.inlet, MemoryChannel(endpoint="in", name="in"))
+    pace = Pace(window=100, batch=10, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK)
+    link = Link("a", source, sink, as_it_is, rig.recorder, rig.recorder, pace)
+    rig.feed(30)
+    link.start()
+    try:
+        wait_for(lambda: len(open_confirmations) == 3)
+        refusing.clear()
+        for confirmation in open_confirmations:
+            confirmation.set_exception(RetryLaterError("MEM-FULL", "later"))
+        rig.feed(30, first=30)
+        wait_for(lambda: link.balance().delivered == 60)
+        assert arrived == list(range(60))
+    finally:
+        link.stop()
+        assert link.join(20.0)
