@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
@@ -206,6 +206,23 @@ def test_refusals_leave_a_graph_that_keeps_to_its_rules_and_cannot_take_one_more
         if refused is None:
             edges = with_edge
     assert frozenset(domain.graph.edges()) == edges
+
+
+few_vertices = st.sampled_from(range(6))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(few_vertices, few_vertices), min_size=6, max_size=20, unique=True))
+@example([(0, 1), (1, 2), (2, 3), (3, 1), (2, 0), (0, 4), (4, 3)])
+def test_enumerations_agree_with_brute_force(wanted: list[tuple[int, int]]) -> None:
+    domain = domain_with(Rules(False, False))
+    for source, sink in wanted:
+        domain.add_connection(Connection(source, sink))
+    edges = frozenset(wanted)
+    assert domain.get_cycles(ALL) == (tuple(sorted(brute_force.cycles(edges))), True)
+    diamonds = domain.get_diamonds(ALL, ALL).diamonds
+    assert {diamond.ends: set(diamond.routes) for diamond in diamonds} == brute_force.diamonds(edges, VERTICES)
+    assert [diamond.ends for diamond in diamonds] == sorted(diamond.ends for diamond in diamonds)
 
 
 @settings(max_examples=60, deadline=None)

@@ -115,6 +115,16 @@ def test_blind_alleys_do_not_hold_up_the_search_for_routes() -> None:
     assert diamond == (((0, 1), (0, 2, 1)), True)
 
 
+def test_blind_alleys_do_not_hold_up_the_search_for_cycles() -> None:
+    """0 and 1 feed each other. All that leaves 1 otherwise comes back to 1 after sixty squares, by 2 ** 60 ways."""
+    squares = [(source + 2, sink + 2) for source, sink in ladder(60).edges()]
+    graph = graph_of([(0, 1), (1, 0), (1, 2), (182, 1), *squares])
+    found = cycles_of(graph, most=2, most_steps=10_000)
+    assert found.cycles[0] == (0, 1)
+    assert len(found.cycles[1]) == 122
+    assert not found.complete
+
+
 def test_work_ends_even_where_nothing_is_found() -> None:
     assert cycles_of(complete(28), most_steps=0) == ((), False)
     assert diamonds_of(complete(28), most_steps=50) == ((), False)
