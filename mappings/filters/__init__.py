@@ -3,7 +3,7 @@
     etcl.py            compile_etcl(text) -> EtclFilter
     selector.py        compile_selector(text) -> Selector
     event_types.py     which event types a constraint or a subscription covers
-    push_down.py       what of a filter the far side can do already, and what is left for the gateway
+    push_down/         what of a filter the far side can do already, and what is left for the gateway
 
 Each language has a grammar (`*.lark`), a tree, checks that need no event, and closures. lark is imported when the first text
 is parsed.

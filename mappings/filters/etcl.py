@@ -17,7 +17,8 @@ from mappings.errors import FilterRuntimeError
 from mappings.event_forms import to_structured
 from mappings.filters.etcl_checks import check
 from mappings.filters.etcl_closures import compile_condition
-from mappings.filters.etcl_components import STRUCTURED, UNTYPED, Clock, Form, Test
+from mappings.filters.etcl_components import Clock, Form, Test
+from mappings.filters.etcl_forms import STRUCTURED, UNTYPED
 from mappings.filters.etcl_tree import Expression, parse_etcl
 from mappings.model import Event, StructuredEvent, UntypedEvent
 

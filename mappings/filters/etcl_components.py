@@ -1,27 +1,21 @@
-"""Components (`$x`, `$.header.variable_header(x)`, `$.u._d` …) as functions of an event (RULES.md 3.2).
+"""Components (`$x`, `$.header.variable_header(x)`, `$.u._d` …) as functions of an event: of its operand, of whether it exists.
 
-Two sorts of function are made from a component: one reads its operand, one tells whether it exists. What can be decided from
-the text alone is decided when the filter is compiled; at run time a plain `$x` costs one pass over the header's fields and one
-over the body's.
+Where a component begins in an event, the event's form says (`etcl_forms`); from there every step is a component operator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from mappings.errors import FilterRuntimeError
-from mappings.event_forms import ANY_TYPE_NAME, structured_value
 from mappings.filters import etcl_tree as tree
-from mappings.filters.etcl_steps import LASTS, compile_step, inside, is_default
+from mappings.filters.etcl_steps import LASTS, compile_step, is_default
 from mappings.filters.etcl_text import write
-from mappings.filters.etcl_values import Located, Operand, Unresolved, is_simple, operand, simple
-from mappings.idl_types import STRING, Struct, unalias
-from mappings.known_types import STRUCTURED_EVENT, UTC_T
-from mappings.model import NULL_ANY, StructuredEvent, UntypedEvent
+from mappings.filters.etcl_values import Located, Operand, Unresolved, operand
+from mappings.model import StructuredEvent, UntypedEvent
 
 Clock: TypeAlias = Callable[[], int]
 """TimeBase::TimeT: hundreds of nanoseconds since 15 October 1582."""
@@ -29,11 +23,6 @@ Clock: TypeAlias = Callable[[], int]
 Root: TypeAlias = Callable[..., Located]  # of a StructuredEvent or an UntypedEvent, by form
 Read: TypeAlias = Callable[..., Operand]
 Test: TypeAlias = Callable[..., bool]
-
-_MEMBERS: Final = ("header", "filterable_data", "remainder_of_body")
-_FIXED_HEADER: Final = ("domain_name", "type_name", "event_name")
-_OF_AN_ANY: Final = {"domain_name": "", "type_name": ANY_TYPE_NAME, "event_name": ""}
-_LISTS: Final = {("header", "variable_header"): "variable_header", ("filterable_data",): "filterable_data"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +69,13 @@ def compile_exist(component: tree.Component, form: Form, clock: Clock) -> Test:
 def compile_default(component: tree.Component, form: Form, clock: Clock) -> Test:
     """Whether the default arm of a union is active; the component is the union, or its `_d`."""
     walk = _walk(component, form, clock)
-    last = LASTS[component.last] if component.last not in (None, "_d") else None
+    is_union = component.last in (None, "_d")
     text = write(component)
 
     def default(event: StructuredEvent | UntypedEvent) -> bool:
         try:
             located = walk(event)
-            if last is not None:
+            if not is_union:
                 raise Unresolved(f"{component.last} is no union")
             return is_default(located)
         except Unresolved as why:
@@ -110,7 +99,7 @@ def _long_way(component: tree.Component, form: Form, clock: Clock) -> Read:
 def _walk(component: tree.Component, form: Form, clock: Clock) -> Root:
     """The root and every step but the last; raises Unresolved."""
     root = form.root(component, clock)
-    steps = [compile_step(step) for step in component.steps[_consumed(component) :]]
+    steps = [compile_step(step) for step in component.steps[steps_of_root(component) :]]
     if not steps:
         return root
 
@@ -123,175 +112,8 @@ def _walk(component: tree.Component, form: Form, clock: Clock) -> Root:
     return walk
 
 
-def _consumed(component: tree.Component) -> int:
+def steps_of_root(component: tree.Component) -> int:
     """How many steps the root takes itself: the member of `$.x`, whose lookup is not that of a struct."""
     if component.name is None and component.steps and isinstance(component.steps[0], tree.Member):
         return 1
     return 0
-
-
-def _curtime(clock: Clock) -> Root:
-    return lambda event: Located(UTC_T, {"time": clock(), "inacclo": 0, "inacchi": 0, "tdf": 0})
-
-
-# Structured events --------------------------------------------------------------------------------------------------------
-
-
-def _structured_root(component: tree.Component, clock: Clock) -> Root:
-    name = component.name
-    if name == "curtime":
-        return _curtime(clock)
-    if name in _FIXED_HEADER:
-        return lambda event: Located(STRING, getattr(event, name))
-    if name is not None:
-        return lambda event: _field(event, name)
-    if not component.steps:
-        return _structured_whole(component.last)
-    match component.steps[0]:
-        case tree.Member(name=member):
-            return lambda event: _structured_member(event, member)
-        case tree.Position():
-            return _as_struct
-        case _:
-            return _remainder
-
-
-def _structured_whole(last: str | None) -> Root:
-    """`$` alone is the remainder where that is simple, else the struct; `$._length` and `$._d` can only mean the remainder."""
-    if last in ("_length", "_d"):
-        return _remainder
-    if last is not None:
-        return _as_struct
-    return lambda event: _remainder(event) if is_simple(_remainder(event)) else _as_struct(event)
-
-
-def _field(event: StructuredEvent, name: str) -> Located:
-    for field in event.variable_header:
-        if field[0] == name:
-            return Located(field[1], field[2])
-    for field in event.filterable_data:
-        if field[0] == name:
-            return Located(field[1], field[2])
-    return _no_field(event, name)
-
-
-def _no_field(event: StructuredEvent, name: str) -> Located:
-    """`$name` where no field has that name is `$.name`."""
-    if event.remainder_of_body is not NULL_ANY or name in _MEMBERS:
-        with suppress(Unresolved):
-            return _structured_member(event, name)
-    raise Unresolved(f"the event has no field {name}, nor is there one inside its remainder_of_body")
-
-
-def _structured_member(event: StructuredEvent, name: str) -> Located:
-    """`$.name`: a member of the StructuredEvent itself, else something inside remainder_of_body."""
-    if name in _MEMBERS:
-        struct = _as_struct(event)
-        member_type = next(member.type for member in STRUCTURED_EVENT.members if member.name == name)
-        return Located(member_type, struct.value[name], struct)
-    return inside(_remainder(event), name)
-
-
-def _remainder(event: StructuredEvent) -> Located:
-    return Located(event.remainder_of_body.type, event.remainder_of_body.value)
-
-
-def _as_struct(event: StructuredEvent) -> Located:
-    return Located(STRUCTURED_EVENT, structured_value(event))
-
-
-def _structured_shortcut(component: tree.Component) -> Read | None:
-    """A direct way for what filters ask for most: `$x`, the fixed header, and one named field of either list."""
-    if component.last is not None:
-        return None
-    if component.name is not None and not component.steps:
-        return _named_shortcut(component.name)
-    if component.name is not None:
-        return None
-    path, rest = _path_in_event(component.steps)
-    if path[:2] == ("header", "fixed_header") and path[-1] in _FIXED_HEADER and not rest:
-        return attrgetter(path[-1])
-    if path in _LISTS and len(rest) == 1 and isinstance(rest[0], tree.Pair):
-        return _listed_shortcut(_LISTS[path], rest[0].name)
-    return None
-
-
-def _path_in_event(steps: tuple[tree.Step, ...]) -> tuple[tuple[str, ...], tuple[tree.Step, ...]]:
-    """As many steps as lead by name or by number through the structs of a StructuredEvent, as names; and the others."""
-    path: list[str] = []
-    type_ = unalias(STRUCTURED_EVENT)
-    for step in steps:
-        if not isinstance(type_, Struct):
-            break
-        members = {member.name: member for member in type_.members}
-        if isinstance(step, tree.Position) and step.number < len(members):
-            name = list(members)[step.number]
-        elif isinstance(step, tree.Member) and step.name in members:
-            name = step.name
-        else:
-            break
-        path.append(name)
-        type_ = unalias(members[name].type)
-    return tuple(path), steps[len(path) :]
-
-
-def _named_shortcut(name: str) -> Read | None:
-    if name == "curtime":
-        return None
-
-    def read(event: StructuredEvent) -> Operand:
-        for field in event.variable_header:
-            if field[0] == name:  # by number: the quickest way into a NamedTuple
-                return simple(field[1], field[2])
-        for field in event.filterable_data:
-            if field[0] == name:
-                return simple(field[1], field[2])
-        return operand(_no_field(event, name))
-
-    return read
-
-
-def _listed_shortcut(attribute: str, name: str) -> Read:
-    def read(event: StructuredEvent) -> Operand:
-        for field in getattr(event, attribute):
-            if field[0] == name:
-                return simple(field[1], field[2])
-        raise Unresolved(f"there is no pair named {name}")
-
-    return read
-
-
-STRUCTURED: Final = Form(_structured_root, _structured_shortcut, _FIXED_HEADER)
-
-
-# Untyped events -----------------------------------------------------------------------------------------------------------
-
-
-def _untyped_root(component: tree.Component, clock: Clock) -> Root:
-    name = component.name
-    if name == "curtime":
-        return _curtime(clock)
-    if name is None and _consumed(component):
-        first = component.steps[0]
-        assert isinstance(first, tree.Member)
-        return lambda event: inside(_whole(event), first.name)
-    if name is None:
-        return _whole
-    if name in _OF_AN_ANY:
-        return lambda event: _inside_or_fixed(event, name)
-    return lambda event: inside(_whole(event), name)
-
-
-def _inside_or_fixed(event: UntypedEvent, name: str) -> Located:
-    """What the value itself calls `type_name`; else what the event is called in structured form, which is `%ANY`."""
-    try:
-        return inside(_whole(event), name)
-    except Unresolved:
-        return Located(STRING, _OF_AN_ANY[name])
-
-
-def _whole(event: UntypedEvent) -> Located:
-    return Located(event.any.type, event.any.value)
-
-
-UNTYPED: Final = Form(_untyped_root, lambda component: None, ())

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeAlias
 
 from mappings.filters import etcl_tree as tree
-from mappings.filters.etcl_components import STRUCTURED, Form, Test
+from mappings.filters.etcl_components import Form, Test
+from mappings.filters.etcl_forms import STRUCTURED
 from mappings.filters.etcl_operators import COMPARISONS
 from mappings.filters.etcl_values import NUMBERS
 from mappings.idl_types import Enum, String, WString
