@@ -6,6 +6,7 @@ import http.client
 import json
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
@@ -47,10 +48,10 @@ def _ask(admin: str) -> list[dict[str, Any]]:
         print(f"isthmus: --admin: {wrong}", file=sys.stderr)
         raise typer.Exit(ExitCode.USAGE) from None
     try:
-        connection = http.client.HTTPConnection(address.host, address.port, timeout=TIMEOUT_SECS)
-        connection.request("GET", "/links")
-        answer = connection.getresponse()
-        body = answer.read(LARGEST_ANSWER_BYTES)
+        with closing(http.client.HTTPConnection(address.host, address.port, timeout=TIMEOUT_SECS)) as connection:
+            connection.request("GET", "/links")
+            answer = connection.getresponse()
+            body = answer.read(LARGEST_ANSWER_BYTES)
         statuses = json.loads(body) if answer.status == http.HTTPStatus.OK else None
     except (OSError, http.client.HTTPException, ValueError) as trouble:
         _unavailable(address, str(trouble) or type(trouble).__name__)

@@ -14,6 +14,7 @@ import pytest
 from adapters.base import StopError
 from adapters.memory.connection import MemoryPeer
 from gateway.appliance.appliance import Appliance
+from gateway.cli import run
 from gateway.inlet.inlet import BATCH
 from gateway.links.accounts import Balance
 from gateway.links.link import LinkStatus
@@ -291,7 +292,7 @@ def test_a_journal_that_cannot_be_opened_stops_the_start_and_leaves_nothing_runn
     assert threading.active_count() == before
 
 
-def test_the_admin_interface_shows_inlets(tmp_path: Path) -> None:
+def test_the_admin_interface_shows_inlets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listener = Listener()
     with running(Appliance(settings(tmp_path, admin={"listen": "127.0.0.1:0"}), listener)) as appliance:
         feed(appliance, 4)
@@ -301,6 +302,10 @@ def test_the_admin_interface_shows_inlets(tmp_path: Path) -> None:
             assert link["inlet"]["channel"] == "events"
             assert (link["inlet"]["state"], link["inlet"]["held"], link["inlet"]["received"]) == ("ready", None, 4)
             assert link["accounts"]["received"] == 4
+        assert run(["links", "--admin", address.removeprefix("http://")]) == 0
+        lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert ["main", "ready", "4", "4", "0", "0", "0", "0", "0", "0", "0"] in lines
+        assert ["events", "ready", "4", "0", "0.0", "MB"] in lines
         metrics = get(address, "/metrics")
         assert 'isthmus_inlet_received_total{channel="events"} 4.0' in metrics
         assert 'isthmus_inlet_ready{channel="events"} 1.0' in metrics

@@ -1,0 +1,94 @@
+"""Events per second from a CORBA supplier through the journal, the translation and a link to a STOMP broker that confirms each.
+
+Supplier, ORB, gateway and broker are processes of their own. The ceiling is the slower of a bare omniORBpy consumer that does
+nothing and a bare STOMP sender in transactions of 100, each alone on the machine, in the same run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gateway.appliance.appliance import Appliance
+from gateway.settings.settings import Settings
+from tests.bench.bench_cosnotification import process
+from tests.bench.bench_stomp import Endpoint, classic, embedded, fresh, raw
+from tests.bench.harness import Bench, Measure
+from tests.unit.appliance.test_appliance import Listener
+
+COUNT = 20_000
+BATCH = 100
+
+
+@contextmanager
+def setup(broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: str) -> Iterator[tuple[Measure, Measure]]:
+    Path("build").mkdir(exist_ok=True)
+    with (
+        broker() as endpoint,
+        TemporaryDirectory(dir="build") as folder,  # on a disk: /tmp may be memory
+        process("tests.bench.cosnotification_supplier") as supplier,
+        process("tests.bench.cosnotification_bare") as bare_consumer,
+    ):
+        structured, sequence = bare_consumer(""), bare_consumer("")
+        runs = iter(range(1000))
+
+        def bare() -> float:
+            consumer = COUNT / float(supplier(f"push {sequence if batch else structured} {COUNT} {batch}"))
+            channel = fresh()
+            started = time.perf_counter()
+            raw(endpoint, channel, lambda client: client.send(COUNT))
+            sender = COUNT / (time.perf_counter() - started)
+            raw(endpoint, channel, lambda client: client.receive(COUNT))  # brokers get slow when they are full
+            return min(consumer, sender)
+
+        def gateway() -> float:
+            out = fresh()
+            settings = Settings.model_validate(
+                {
+                    "name": "bench",
+                    "run_dir": str(Path(folder) / str(next(runs))),
+                    "journal": journal,
+                    "endpoints": {
+                        "ems": {"type": "cosnotification", "factory": supplier("factory")},
+                        "broker": endpoint,
+                    },
+                    "channels": {
+                        "in": {"endpoint": "ems", "channel": 0, "events": "sequence" if batch else "structured"},
+                        "out": out,
+                    },
+                    "links": {"main": {"from": "in", "to": "out", "delivery": {"journal": {"safe": safe}}}},
+                }
+            )
+            appliance = Appliance(settings, Listener())
+            appliance.start()
+            try:
+                while (status := appliance.statuses()[0]).source != "ready" or status.sink != "ready":
+                    time.sleep(0.01)
+                started = time.perf_counter()
+                supplier(f"push - {COUNT} {batch}")
+                while appliance.statuses()[0].balance.delivered < COUNT:
+                    time.sleep(0.005)
+                elapsed = time.perf_counter() - started
+            finally:
+                appliance.stop()
+            raw(endpoint, out, lambda client: client.receive(COUNT))
+            return COUNT / elapsed
+
+        yield gateway, bare
+
+
+def _bench(name: str, broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: str = "by_event") -> Bench:
+    return Bench(name, "events/s", "slower of bare consumer, bare sender", partial(setup, broker, batch, journal, safe))
+
+
+BENCHES = [
+    _bench(f"end-to-end-synced-{BATCH}", classic, BATCH, {}, "synced"),
+    _bench("end-to-end-written-1", classic, 0, {}, "written"),
+    _bench(f"end-to-end-embedded-{BATCH}", embedded, BATCH, {}, "synced"),
+    _bench(f"end-to-end-no-journal-{BATCH}", embedded, BATCH, None),
+]
