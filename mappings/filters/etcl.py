@@ -17,9 +17,10 @@ from mappings.errors import FilterRuntimeError
 from mappings.event_forms import to_structured
 from mappings.filters.etcl_checks import check
 from mappings.filters.etcl_closures import compile_condition
-from mappings.filters.etcl_components import Clock, Form, Test
+from mappings.filters.etcl_components import Clock, Form, Test, missing
 from mappings.filters.etcl_forms import STRUCTURED, UNTYPED
 from mappings.filters.etcl_tree import Expression, parse_etcl
+from mappings.filters.etcl_values import Unresolved
 from mappings.model import Event, StructuredEvent, UntypedEvent
 
 UNIX_EPOCH: Final = 0x01B21DD213814000
@@ -51,7 +52,7 @@ class EtclFilter:
             if event.__class__ is StructuredEvent:
                 return self._structured(event)
             return self._of_other_form(event)
-        except FilterRuntimeError:
+        except (Unresolved, FilterRuntimeError):
             return False
 
     def evaluate(self, event: Event) -> tuple[bool, FilterRuntimeError | None]:
@@ -60,6 +61,8 @@ class EtclFilter:
             if event.__class__ is StructuredEvent:
                 return self._structured(event), None
             return self._of_other_form(event), None
+        except Unresolved as why:
+            return False, missing(why)
         except FilterRuntimeError as error:
             return False, error
 

@@ -32,7 +32,7 @@ from mappings.filters.etcl_values import EnumLabel, Operand
 
 
 def compile_condition(expression: tree.Expression, form: Form, clock: Clock) -> Test:
-    """A function of an event of that form: True or False, or FilterRuntimeError."""
+    """A function of an event of that form: True or False; or Unresolved, or FilterRuntimeError."""
     return _Compiler(form, clock).condition(expression)
 
 

@@ -35,17 +35,17 @@ class Form:
 
 
 def compile_read(component: tree.Component, form: Form, clock: Clock) -> Read:
-    """The component's operand; the function raises FilterRuntimeError where it does not resolve."""
+    """The component's operand; the function raises Unresolved, with the component, where it does not resolve."""
     if component.name in form.always_there and not component.steps and component.last is None:
         return attrgetter(component.name or "")
     read = form.shortcut(component) or _long_way(component, form, clock)
-    text = write(component)
 
     def checked(event: StructuredEvent | UntypedEvent) -> Operand:
         try:
             return read(event)
         except Unresolved as why:
-            raise missing(component, text, why) from None
+            why.component = component
+            raise
 
     return checked
 
@@ -70,7 +70,6 @@ def compile_default(component: tree.Component, form: Form, clock: Clock) -> Test
     """Whether the default arm of a union is active; the component is the union, or its `_d`."""
     walk = _walk(component, form, clock)
     is_union = component.last in (None, "_d")
-    text = write(component)
 
     def default(event: StructuredEvent | UntypedEvent) -> bool:
         try:
@@ -79,12 +78,17 @@ def compile_default(component: tree.Component, form: Form, clock: Clock) -> Test
                 raise Unresolved(f"{component.last} is no union")
             return is_default(located)
         except Unresolved as why:
-            raise missing(component, text, why) from None
+            why.component = component
+            raise
 
     return default
 
 
-def missing(component: tree.Component, text: str, why: Unresolved) -> FilterRuntimeError:
+def missing(why: Unresolved) -> FilterRuntimeError:
+    """The error for those who look at it."""
+    component = why.component
+    assert component is not None
+    text = write(component)
     return FilterRuntimeError(
         "FLT-MISSING", str(why), position=component.position, path=text, hint=f"guard it with: exist {text} and …"
     )

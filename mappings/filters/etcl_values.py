@@ -14,6 +14,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
+from mappings.filters.etcl_tree import Component
 from mappings.idl_types import (
     Alias,
     Array,
@@ -41,7 +42,12 @@ _CONCRETE: Final = frozenset((Struct, Sequence, Array, Union, Enum, String, WStr
 
 
 class Unresolved(Exception):
-    """A component that leads nowhere in this event; the text says why."""
+    """A component that leads nowhere in this event; the text says why.
+
+    It is common, in traffic of many sorts, and nobody looks at most of them: whoever wants the FilterRuntimeError makes it then.
+    """
+
+    component: Component | None = None
 
 
 class Character(str):

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from mappings.filters.selector_checks import HEADERS, check
-from mappings.filters.selector_closures import Condition, Load, Loaders, compile_condition
+from mappings.filters.selector_closures import Condition, Load, Source, compile_condition
 from mappings.filters.selector_operators import Value
 from mappings.filters.selector_tree import Expression, parse_selector
 from mappings.model import Message
@@ -37,7 +37,7 @@ class Selector:
         self.text = text
         self.tree = tree
         self.converting = converting
-        self._condition = self._compile(_message_loader)
+        self._condition = self._compile(_MESSAGES)
         self._of_values: Condition | None = None
 
     def matches(self, message: Message) -> bool:
@@ -53,13 +53,13 @@ class Selector:
 
     def evaluate_values(self, values: Values) -> bool | None:
         if self._of_values is None:
-            self._of_values = self._compile(_values_loader)
+            self._of_values = self._compile(_VALUES)
         return self._of_values(values)
 
-    def _compile(self, loaders: Loaders) -> Condition:
+    def _compile(self, source: Source) -> Condition:
         if self.tree is None:
             return _always
-        return compile_condition(self.tree, loaders, converting=self.converting)
+        return compile_condition(self.tree, source, converting=self.converting)
 
     def __repr__(self) -> str:
         return f"Selector({self.text!r})"
@@ -97,3 +97,7 @@ def _message_loader(name: str) -> Load:
 
 def _values_loader(name: str) -> Load:
     return lambda values: values(name)
+
+
+_MESSAGES: Final = Source(_message_loader, lambda name: name not in HEADERS)
+_VALUES: Final = Source(_values_loader, lambda name: False)

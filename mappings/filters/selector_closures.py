@@ -1,11 +1,12 @@
 """A selector tree as closures of one source of values, in three-valued logic: each gives True, False or None (UNKNOWN).
 
-What a source is, the maker of loaders says: a message, or any function from a name to a value.
+A source is a message, or any function from a name to a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mappings.filters import selector_tree as tree
@@ -23,20 +24,29 @@ from mappings.filters.selector_operators import (
     number_converting,
     truth,
 )
+from mappings.model import Message
 
 Load: TypeAlias = Callable[[Any], Value]
 Condition: TypeAlias = Callable[[Any], bool | None]
-Loaders: TypeAlias = Callable[[str], Load]
-"""For a name, the function that reads its value from a source."""
 
 
-def compile_condition(expression: tree.Expression, loaders: Loaders, *, converting: bool) -> Condition:
-    return _Compiler(loaders, converting).condition(expression)
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a selector is evaluated on."""
+
+    loader: Callable[[str], Load]  # for a name, the function that reads its value
+    has_properties: Callable[
+        [str], bool
+    ]  # whether the name is one of the `properties` that the source has as a message has them
+
+
+def compile_condition(expression: tree.Expression, source: Source, *, converting: bool) -> Condition:
+    return _Compiler(source, converting).condition(expression)
 
 
 class _Compiler:
-    def __init__(self, loaders: Loaders, converting: bool) -> None:
-        self._loaders = loaders
+    def __init__(self, source: Source, converting: bool) -> None:
+        self._source = source
         self._compare: Compared = compare_converting if converting else compare
         self._as_number = number_converting if converting else number
 
@@ -52,7 +62,7 @@ class _Compiler:
             case tree.Literal(value=value):
                 return lambda source: value
             case tree.Name(name=name):
-                return self._loaders(name)
+                return self._source.loader(name)
             case tree.Not(operand=operand):
                 return _negation(self.condition(operand))
             case tree.And(operands=operands):
@@ -79,6 +89,8 @@ class _Compiler:
     def _comparison(self, node: tree.Compare) -> Condition:
         symbol, compared, left = node.operator, self._compare, self.operand(node.left)
         if isinstance(node.right, tree.Literal):
+            if isinstance(node.left, tree.Name) and self._source.has_properties(node.left.name):
+                return _property_against_literal(symbol, compared, node.left.name, node.right.value)
             return _against_literal(symbol, compared, left, node.right.value)
         right = self.operand(node.right)
         return lambda source: compared(symbol, left(source), right(source))
@@ -163,8 +175,7 @@ def _text_test(run: Load, test: Callable[[str], bool], negated: bool) -> Conditi
 
 def _against_literal(symbol: str, compared: Compared, left: Load, literal: bool | int | float | str) -> Condition:
     """A comparison whose right side is a literal: where the left is of the literal's own sort, there is nothing to decide."""
-    direct = COMPARISONS[symbol]
-    plain = NUMBERS if literal.__class__ in NUMBERS else (literal.__class__,)
+    direct, plain = COMPARISONS[symbol], _classes_of(literal)
 
     def run(source: Any) -> bool | None:
         value = left(source)
@@ -173,3 +184,23 @@ def _against_literal(symbol: str, compared: Compared, left: Load, literal: bool 
         return compared(symbol, value, literal)
 
     return run
+
+
+def _property_against_literal(
+    symbol: str, compared: Compared, name: str, literal: bool | int | float | str
+) -> Condition:
+    """The same for a property of a message, in one closure: it is what most selectors are made of."""
+    direct, plain = COMPARISONS[symbol], _classes_of(literal)
+
+    def run(message: Message) -> bool | None:
+        for property_ in message.properties:
+            if property_[0] == name:  # by number: the quickest way into a NamedTuple
+                value = property_[2]
+                return direct(value, literal) if value.__class__ in plain else compared(symbol, value, literal)
+        return None
+
+    return run
+
+
+def _classes_of(literal: bool | int | float | str) -> Collection[type]:
+    return NUMBERS if literal.__class__ in NUMBERS else (literal.__class__,)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, reject, settings
 from hypothesis import event as note
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from mappings.errors import FilterError
@@ -79,14 +79,13 @@ def test_arbitrary_text_compiles_or_is_refused_with_a_place(text: str) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(scraps, events)
-def test_whatever_compiles_evaluates_on_any_event(text: str, event: Event) -> None:
-    try:
-        filter_ = compile_etcl(text)
-    except FilterError:
-        assume(False)
-    match, error = filter_.evaluate(event)
-    assert match is filter_.matches(event)
+@given(with_expression, events)
+def test_whatever_compiles_evaluates_on_any_event(case: tuple[Event, Any], event: Event) -> None:
+    text = text_of(case[1])
+    if _error(text) is not None:
+        reject()
+    match, error = compile_etcl(text).evaluate(event)
+    assert match is compile_etcl(text).matches(event)
     assert not (match and error)
 
 
