@@ -46,7 +46,6 @@ LOST_BY_THE_PLAIN_SELECTOR = {
         structured(fd=(Property("x", Alias("IDL:L:1.0", "L", Sequence(LONG)), [1]),)),
     ),
     "a text that is not sent as it is": ("'end' ~ $x", structured(fd=(Property("x", STRING, "x" * 70_000 + "end"),))),
-    "a negation": ("not ($x > 2)", structured(fd=(Property("x", Fixed(4, 2), Decimal("1.50")),))),
     "a negation of what the body has": ("not ($x == 'a')", structured(rem=Any_(struct("B", x=STRING), {"x": "b"}))),
 }
 
