@@ -298,6 +298,7 @@ class Link:
 
     def _send_waiting(self) -> bool:
         """Send every flight that waits, in order; True when none waits any more."""
+        self._reopen_refused()
         if not self._sink_end.ready or time.monotonic() < self._retry_at:
             return all(flight.confirmation is not None for flight in self._flights)
         for flight in tuple(self._flights):
@@ -318,6 +319,12 @@ class Link:
                 return False
             flight.confirmation.add_done_callback(self._on_confirmed)
         return True
+
+    def _reopen_refused(self) -> None:
+        """Every flight that the far side wants later waits again, wherever it stands: what comes after it must not overtake it."""
+        for flight in self._flights:
+            if _to_be_retried(flight.confirmation):
+                flight.confirmation = None
 
     def _give_up(self) -> None:
         """Dead-letter what may wait for the sink no longer; what is on its way is left alone."""
@@ -370,9 +377,7 @@ class Link:
                 self._in_flight -= len(flight.batch)
                 self._settle(flight, flight.confirmation.result())
             elif isinstance(error, RetryLaterError):
-                for refused in self._flights:  # those behind it too, or what comes later would overtake them
-                    if _to_be_retried(refused.confirmation):
-                        refused.confirmation = None
+                self._reopen_refused()
                 self._retry_later(error)
             elif isinstance(error, ReconnectError):
                 self._sink_lost(error)

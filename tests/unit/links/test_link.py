@@ -14,6 +14,7 @@ from adapters.base import Confirmation, DeadLetterError, Delivery, Outgoing, Ret
 from adapters.memory.settings import MemoryChannel
 from adapters.memory.sink import MemorySink
 from adapters.memory.source import MemorySource
+from adapters.settings_base import BackOff
 from gateway.links.accounts import Accounts, Balance
 from gateway.links.link import Link, Pace
 from gateway.links.step import FILTERED, Filtered
@@ -398,8 +399,11 @@ def test_what_has_waited_for_the_sink_is_translated_again_before_it_is_sent() ->
     assert rig.inlet.contents("in") == []
 
 
-def test_flights_that_are_all_to_be_retried_keep_their_order_before_what_comes_later() -> None:
-    """The far side takes batches without confirming them, says "later" to all of them at once, and then takes everything."""
+@pytest.mark.parametrize(
+    "pause_secs", [0.0, 0.05]
+)  # the link hears of the refusals all at once, or while it waits after the first
+def test_flights_that_are_all_to_be_retried_keep_their_order_before_what_comes_later(pause_secs: float) -> None:
+    """The far side takes batches without confirming them, says "later" to one after the other, and then takes everything."""
     rig = Rig()
     refusing = threading.Event()
     refusing.set()
@@ -413,20 +417,22 @@ def test_flights_that_are_all_to_be_retried_keep_their_order_before_what_comes_l
                 open_confirmations.append(confirmation)
             else:
                 arrived.extend(number(outgoing.payload) for outgoing in batch)
-                confirmation.set_result(())
+                threading.Timer(0.1, confirmation.set_result, [()]).start()
             return confirmation
 
     sink = LaterSink(rig.outlet, MemoryChannel(endpoint="out", name="out"))
     source = MemorySource(rig.inlet, MemoryChannel(endpoint="in", name="in"))
-    pace = Pace(window=100, batch=10, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK)
+    later = BackOff(first_ms=300, longest_ms=300)
+    pace = Pace(window=100, batch=10, source_back_off=QUICK, sink_back_off=QUICK, retry=later)
     link = Link("a", source, sink, as_it_is, rig.recorder, rig.recorder, pace)
     rig.feed(30)
     link.start()
     try:
         wait_for(lambda: len(open_confirmations) == 3)
-        refusing.clear()
-        for confirmation in open_confirmations:
+        for confirmation in open_confirmations[:3]:
             confirmation.set_exception(RetryLaterError("MEM-FULL", "later"))
+            refusing.clear()
+            time.sleep(pause_secs)
         rig.feed(30, first=30)
         wait_for(lambda: link.balance().delivered == 60)
         assert arrived == list(range(60))
