@@ -29,10 +29,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
+from mappings import model
 from mappings.errors import IsthmusError
-from mappings.model import Message, StructuredEvent
 
 
 class AdapterError(IsthmusError):
@@ -55,8 +55,8 @@ class StopError(AdapterError):
     """Stop the link: only a person can help."""
 
 
-Form: TypeAlias = Literal["event", "message"]
-Payload: TypeAlias = StructuredEvent | Message
+Form: TypeAlias = model.Form
+Payload: TypeAlias = model.Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class Outgoing:
     payload: Payload
     id: str  # stable over resends: what a receiver may use to drop duplicates
     destination: str | None = None
+    made_at: float = 0.0  # seconds since 1970: the time that its translation went by; 0.0 where there was none
 
 
 @dataclass(frozen=True, slots=True)

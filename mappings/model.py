@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mappings.idl_types import NULL, IdlType
 
@@ -137,3 +137,8 @@ class Message:
     headers: Headers = field(default_factory=Headers)
     properties: tuple[MessageProperty, ...] = ()
     body: Body = EMPTY_BODY
+
+
+Form: TypeAlias = Literal["event", "message"]
+Payload: TypeAlias = StructuredEvent | Message
+"""What wires carry, and links pass on, in either form."""

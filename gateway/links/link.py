@@ -41,6 +41,7 @@ from gateway.links.back_off import Pauses
 from gateway.links.connection import Connection
 from gateway.links.dead_letters import DeadLetters
 from gateway.links.observer import LinkObserver, State
+from gateway.links.recorder import Recorder, SilentRecorder
 from gateway.links.settling_source import SettlingSource
 from gateway.links.step import FILTERED, Step
 from mappings.errors import Expired, IsthmusError, MappingError
@@ -111,6 +112,7 @@ class Link:
         pace: Pace | None = None,
         accounts: Accounts | None = None,
         unsettled: Sequence[Delivery] | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
         """`accounts` and `unsettled` come from the link before it, where this one goes on with its counts, or with its source too:
         the source is then connected, and the deliveries are those that it has handed out and nobody has settled."""
@@ -121,6 +123,7 @@ class Link:
         self._step = step
         self._dead_letters = dead_letters
         self._observer = observer
+        self._recorder = recorder or SilentRecorder()
         self._source_end = Connection(id_, "source", source, self._pace.source_back_off, observer)
         self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
         self._accounts = accounts or Accounts()
@@ -199,9 +202,10 @@ class Link:
         except Exception as bug:  # noqa: BLE001 - a fault of ours must stop this link alone, and be seen
             self._error = StopError("LNK-BUG", f"unexpected {type(bug).__name__}: {bug}", hint="please report this")
         finally:
+            unsettled = (*self._left, *(delivery for flight in self._flights for delivery in flight.deliveries))
+            self._recorder.left(unsettled)
             if self._keep_source and self._error is None and self._source_end.ready:
-                in_flight = [delivery for flight in self._flights for delivery in flight.deliveries]
-                self._handover = Handover(self._source, (*self._left, *in_flight))
+                self._handover = Handover(self._source, unsettled)
             else:
                 self._source_end.close()  # what is unsettled is released: the peer keeps it
             self._sink_end.close()
@@ -254,6 +258,7 @@ class Link:
 
     def _accept(self, deliveries: Sequence[Delivery]) -> None:
         self._accounts.received(len(deliveries))
+        self._recorder.received(deliveries)
         flight = self._prepare(deliveries)
         if flight.batch:
             self._flights.append(flight)
@@ -336,8 +341,8 @@ class Link:
             if not given_up:
                 return
             settled: Settled = defaultdict(list)
-            for delivery, error in given_up:
-                self._dead_letter(delivery, error, settled)
+            for (delivery, error), outgoing in zip(given_up, flight.batch, strict=False):
+                self._dead_letter(delivery, error, settled, outgoing)
             del flight.deliveries[: len(given_up)], flight.batch[: len(given_up)]
             self._in_flight -= len(given_up)
             self._conclude(settled)
@@ -388,27 +393,31 @@ class Link:
         """The far side has spoken on every event of this flight."""
         refused = {refusal.index: refusal.error for refusal in refusals}
         settled: Settled = defaultdict(list)
+        sent: list[Outgoing] = []
         again = _Flight([], [])
         for index, (delivery, outgoing) in enumerate(zip(flight.deliveries, flight.batch, strict=True)):
             error = refused.get(index)
             if error is None:
                 settled["delivered"].append(delivery)
+                sent.append(outgoing)
             elif isinstance(error, RetryLaterError):
                 again.deliveries.append(delivery)
                 again.batch.append(outgoing)
                 self._retry_later(error)
         for index, error in refused.items():
             if isinstance(error, DeadLetterError):
-                self._dead_letter(flight.deliveries[index], error, settled)
+                self._dead_letter(flight.deliveries[index], error, settled, flight.batch[index])
         if again.batch:
             self._flights.appendleft(again)
             self._in_flight += len(again.batch)
-        self._conclude(settled)
+        self._conclude(settled, sent)
 
-    def _conclude(self, settled: Settled) -> None:
-        """Count these, and tell the source, which may forget them."""
+    def _conclude(self, settled: Settled, sent: Sequence[Outgoing] = ()) -> None:
+        """Count these, and tell the source, which may forget them. `sent`: what those that were delivered became."""
         for outcome, deliveries in settled.items():
             self._accounts.settled(outcome, len(deliveries))
+            if outcome != "dead_lettered":  # recorded one by one, with the reason
+                self._recorder.settled(outcome, deliveries, sent if outcome == "delivered" else ())
         if settled and self._source_end.ready:
             try:
                 if self._settling is not None:
@@ -420,7 +429,9 @@ class Link:
                 self._source_end.lost(error)  # they may come again: at least once
                 self._reflect()
 
-    def _dead_letter(self, delivery: Delivery, error: IsthmusError, settled: Settled) -> None:
+    def _dead_letter(
+        self, delivery: Delivery, error: IsthmusError, settled: Settled, outgoing: Outgoing | None = None
+    ) -> None:
         """Keep it, or hold everything until it can be kept. A stop in between leaves it with the source."""
         pauses = Pauses(self._pace.retry)
         while True:
@@ -440,6 +451,7 @@ class Link:
         if pauses.attempts:
             self._observer.side_changed(self.id, "dead-letters", "ready", None, pauses.attempts)
         settled["dead_lettered"].append(delivery)
+        self._recorder.dead_lettered(delivery, error, outgoing)
         self._observer.dead_lettered(self.id, delivery, error)
 
     def _check_sink(self) -> None:

@@ -16,6 +16,7 @@ from adapters.settings_base import BackOff
 from gateway.links.accounts import Accounts
 from gateway.links.link import Handover, Link, Pace
 from gateway.links.observer import Side, State
+from gateway.links.recorder import Recorder as TrafficRecorder
 from gateway.links.step import Step
 from mappings.errors import IsthmusError
 from mappings.idl_types import LONG
@@ -69,6 +70,7 @@ class Rig:
         pace: Pace | None = None,
         accounts: Accounts | None = None,
         handover: Handover | None = None,
+        traffic: TrafficRecorder | None = None,
     ) -> None:
         self.inlet = MemoryPeer()
         self.outlet = MemoryPeer()
@@ -78,9 +80,8 @@ class Rig:
         pace = pace or Pace(
             window=50, batch=10, drain_secs=5.0, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK
         )
-        self.link = Link(
-            "a", source, sink, step, self.recorder, self.recorder, pace, accounts, handover and handover.unsettled
-        )
+        unsettled = handover and handover.unsettled
+        self.link = Link("a", source, sink, step, self.recorder, self.recorder, pace, accounts, unsettled, traffic)
 
     def feed(self, count: int, first: int = 0) -> None:
         self.inlet.put("in", [event(n) for n in range(first, first + count)])
