@@ -70,6 +70,7 @@ class JmsSink(Sink):
         self._strikes: dict[str, int] = {}
         self._held: deque[list[str]] = deque()  # ids of batches that must be sent again before any other, in order
         self._refused: str | None = None
+        self._failing = False  # "retry" came, and not every confirmation that it concerns has been told yet
 
     def connect(self) -> None:
         connection = Connection(self._endpoint, self._channel, "sink")
@@ -182,7 +183,7 @@ class JmsSink(Sink):
         if failed is not None:
             for _ in range(failed + 1):  # those before it were given up
                 self._held.popleft()
-        elif self._held and (self._pending or self._refused != first):
+        elif self._held and (self._pending or self._failing or self._refused != first):
             self._refused = first
             raise RetryLaterError(
                 "JMS-FULL", "what came before this must be sent first", path=self._channel.destination
@@ -273,9 +274,14 @@ class JmsSink(Sink):
             with self._changed:
                 failed, self._pending = list(self._pending), deque()
                 self._bytes_under_way = 0
+                self._failing = True
                 self._changed.notify_all()
             for pending in failed:
                 pending.confirmation.set_exception(error)
+            with self._changed:
+                self._failing = False
+                self._refused = None  # whoever was refused so far may have come before it could know what to send first
+                self._changed.notify_all()
 
 
 def _unsendable(reason: str) -> DeadLetterError:
