@@ -31,9 +31,10 @@ def acceptor(text: str) -> Callable[[StoredMessage], bool]:
 
     def accepts(stored: StoredMessage) -> bool:
         try:
-            message = decoder.decode(Frame(b"MESSAGE\nmessage-id:" + stored.id + stored.lines, stored.body))
+            return selector.matches_values(
+                decoder.values(Frame(b"MESSAGE\nmessage-id:" + stored.id + stored.lines, stored.body))
+            )
         except CodecError:
             return False
-        return selector.matches(message)
 
     return accepts

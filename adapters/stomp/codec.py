@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from adapters.stomp.bodies import BODY, MARKS, BodyError, beyond_u_ffff, decode_body, encode_body
 from adapters.stomp.flavours import Flavour, MapBodies
 from adapters.stomp.frames import Frame, escape, unescape
+from adapters.stomp.layouts import Layout, Layouts, expression_of, wire_names
 from adapters.stomp.map_xml import java_number
 from mappings.errors import MappingError
+from mappings.makers import maker
 from mappings.model import NON_PERSISTENT, PERSISTENT, Headers, Message, MessageProperty
 
 PREFIX: Final = "$stomp$"
@@ -45,6 +48,9 @@ _INTEGERS: Final = frozenset({"JMSXGroupSeq", "JMSXDeliveryCount"})  # JMS itsel
 _BROKERS_OWN: Final = ("_AMQ_", "__AMQ_")  # Artemis shows its internal properties to STOMP subscribers
 
 _make: Final = tuple.__new__  # half the time of calling the NamedTuple; there are dozens in every message
+_make_headers: Final = maker(Headers)
+_make_message: Final = maker(Message)
+_NO_HEADERS: Final[dict[str, str]] = {}
 T = TypeVar("T")
 
 MAX_REMEMBERED_NAMES: Final = 10_000
@@ -193,6 +199,15 @@ def _text(type_: str, value: Any) -> str:
     return str(value)
 
 
+FIELDS: Final = (
+    "type", "persistent", "priority", "message-id", "timestamp", "expires", "destination", "correlation-id", "reply-to",
+    "redelivered", "destination-type",
+)  # fmt: skip
+"""Headers from which the JMS header fields come; `Decoder._headers` takes them in this order, and the broker's id header last."""
+
+BODY_HEADERS: Final = (BODY, "content-type", "transformation", "amq-msg-type")
+
+
 class Decoder:
     """Reads MESSAGE frames of one broker; `destination` is where the subscription listens."""
 
@@ -200,32 +215,101 @@ class Decoder:
         self._flavour = flavour
         self._known = {} if destination is None else {flavour.to_wire(destination): destination}
         self._names: dict[str, str | None] = {}  # header name -> property name; None: it is none
+        self._fields = (*FIELDS, flavour.id_header or "message-id")
+        self._layouts = Layouts()
 
     def decode(self, frame: Frame) -> Message:
         """Raises CodecError."""
         try:
-            headers = frame.headers
-            body, marked = decode_body(headers, frame.body, self._is_bytes(frame))
-            if LONG in headers or BASE64 in headers:
-                headers = _restored(headers)
+            found = self._layouts.read(frame.head.decode())
+            if found is None:
+                return self._read(frame)
+            layout, values = found
+            if layout.body:
+                told = {name: values[place] for name, place in layout.body.items()}
+                body, marked = decode_body(told, frame.body, layout.is_bytes)  # type: ignore[arg-type]  # they are there
+            else:
+                body, marked = decode_body(_NO_HEADERS, frame.body, layout.is_bytes)
+            properties = layout.properties
             if marked:
-                headers = {name: value for name, value in headers.items() if name != BODY}
-            return Message(self._headers(headers), self._properties(headers), body)
+                mark = layout.body[BODY]
+                properties = tuple([field for field in properties if field[1] != mark])
+            headers = self._headers(*[values[place] for place in layout.fields])
+            made = tuple([_make(MessageProperty, (name, "String", values[place])) for name, place in properties])
+            return _make_message(headers, made, body)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise CodecError(str(error)) from None
 
+    def values(self, frame: Frame) -> Callable[[str], Any]:
+        """What a selector sees of a message: a header field or property by its name, None where there is none. No message is made.
+        It and what it returns raise CodecError."""
+        try:
+            headers = frame.headers
+            if LONG in headers or BASE64 in headers:
+                headers = _restored(headers)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise CodecError(str(error)) from None
+
+        def value(name: str) -> Any:
+            try:
+                if name in _JMS:
+                    return getattr(self._headers(*map(headers.get, self._fields)), name)
+                prefixed = headers.get(PREFIX + name)
+                if prefixed is not None:
+                    return prefixed
+                text = None if _property_name(name) is None else headers.get(name)
+                if text is None or (name == BODY and text in MARKS):
+                    return None
+                return int(text) if name in _INTEGERS else text
+            except ValueError as error:
+                raise CodecError(str(error)) from None
+
+        return value
+
+    def _read(self, frame: Frame) -> Message:
+        """Header by header."""
+        headers = frame.headers
+        is_bytes = self._is_bytes(frame)
+        body, marked = decode_body(headers, frame.body, is_bytes)
+        if LONG in headers or BASE64 in headers:
+            headers = _restored(headers)
+        elif self._layouts.worth_learning(tuple(headers)):
+            self._learn(frame, is_bytes)
+        if marked:
+            headers = {name: value for name, value in headers.items() if name != BODY}
+        return _make_message(self._headers(*map(headers.get, self._fields)), self._properties(headers), body)
+
+    def _learn(self, frame: Frame, is_bytes: bool) -> None:
+        names = wire_names(frame)
+        if names is None or not _INTEGERS.isdisjoint(names):
+            return
+        places = {unescape(name): place for place, name in enumerate(names)}
+        properties = [(self._property(header), place) for header, place in places.items()]
+        self._layouts.add(
+            Layout(
+                expression_of(frame.command.decode(), names),
+                tuple(places.get(name, -1) for name in self._fields),
+                tuple((name, place) for name, place in properties if name is not None),
+                {name: places[name] for name in BODY_HEADERS if name in places},
+                is_bytes,
+            )
+        )
+
+    def _property(self, header: str) -> str | None:
+        try:
+            return self._names[header]
+        except KeyError:
+            name = None if header == self._flavour.id_header else _property_name(header)
+            _remember(self._names, header, name)
+            return name
+
     def _properties(self, headers: dict[str, str]) -> tuple[MessageProperty, ...]:
-        names = self._names
         properties = []
         for header, value in headers.items():
-            try:
-                name = names[header]
-            except KeyError:
-                name = None if header == self._flavour.id_header else _property_name(header)
-                _remember(names, header, name)
+            name = self._property(header)
             if name is not None:
                 properties.append(_make(MessageProperty, (name, "String", value)))
-        if "JMSXGroupSeq" in headers or "JMSXDeliveryCount" in headers:
+        if not _INTEGERS.isdisjoint(headers):
             properties = [_as_integer(field) if field.name in _INTEGERS else field for field in properties]
         return tuple(properties)
 
@@ -233,28 +317,38 @@ class Decoder:
         at = frame.content_length_at
         return at >= 0 and not (self._flavour.text_length_last and at > frame.head.find(b"\nmessage-id:"))
 
-    def _destination(self, headers: dict[str, str]) -> str | None:
-        wire = headers.get("destination")
+    def _destination(self, wire: str | None, routing: str | None) -> str | None:
         if wire is None:
             return None
-        return self._known.get(wire) or self._flavour.from_wire(wire, headers.get("destination-type"))
+        return self._known.get(wire) or self._flavour.from_wire(wire, routing)
 
-    def _headers(self, headers: dict[str, str]) -> Headers:
-        get = headers.get
-        reply_to = get("reply-to")
-        expires = get("expires")
-        timestamp = get("timestamp")
-        return Headers(
-            JMSType=get("type"),
-            JMSDeliveryMode=PERSISTENT if is_persistent(headers) else NON_PERSISTENT,
-            JMSPriority=int(get("priority", "4")),
-            JMSMessageID=self._flavour.message_id(headers) if "message-id" in headers else None,
-            JMSTimestamp=None if timestamp is None else int(timestamp),
-            JMSExpiration=None if expires is None else int(expires),
-            JMSDestination=self._destination(headers),
-            JMSCorrelationID=get("correlation-id"),
-            JMSReplyTo=None if reply_to is None else self._flavour.reply_from_wire(reply_to),
-            JMSRedelivered=get("redelivered") == "true",
+    def _headers(
+        self,
+        type_: str | None,
+        persistent: str | None,
+        priority: str | None,
+        message_id: str | None,
+        timestamp: str | None,
+        expires: str | None,
+        destination: str | None,
+        correlation_id: str | None,
+        reply_to: str | None,
+        redelivered: str | None,
+        routing: str | None,
+        own_id: str | None,
+    ) -> Headers:
+        return _make_headers(
+            type_,
+            PERSISTENT if is_persistent(persistent) else NON_PERSISTENT,
+            4 if priority is None else int(priority),
+            0,
+            None if message_id is None else self._flavour.message_id(message_id, own_id),
+            None if timestamp is None else int(timestamp),
+            None if expires is None else int(expires),
+            self._destination(destination, routing),
+            correlation_id,
+            None if reply_to is None else self._flavour.reply_from_wire(reply_to),
+            redelivered == "true",
         )
 
 
@@ -268,8 +362,8 @@ def _as_integer(field: MessageProperty) -> MessageProperty:
     return MessageProperty(field.name, "int", int(field.value))
 
 
-def is_persistent(headers: dict[str, str]) -> bool:
-    return headers.get("persistent", "").lower() in ("true", "1", "2")
+def is_persistent(text: str | None) -> bool:
+    return text is not None and text.lower() in ("true", "1", "2")
 
 
 def _restored(headers: dict[str, str]) -> dict[str, str]:

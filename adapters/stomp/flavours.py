@@ -81,14 +81,11 @@ class Flavour:
         """A destination for others to answer to."""
         return destination if self.typed_destinations else self.to_wire(destination)
 
-    def message_id(self, headers: dict[str, str]) -> str:
-        """What stays the same when the message is delivered again: Artemis puts the number of the consumer before it.
-
-        Only an id that claims to be a JMS one is believed to be unique (JMS 3.4.3). Raises KeyError.
-        """
-        if self.id_header is not None and headers.get(self.id_header, "").startswith("ID:"):
-            return headers[self.id_header]
-        header = headers["message-id"]
+    def message_id(self, header: str, own: str | None) -> str:
+        """What stays the same when the message is delivered again: Artemis puts the number of the consumer before it. `own` is the
+        value of our `id_header`: only an id that claims to be a JMS one is believed to be unique (JMS 3.4.3)."""
+        if self.id_header is not None and own is not None and own.startswith("ID:"):
+            return own
         return header.rpartition(",")[2] if self.typed_destinations else header
 
     def from_wire(self, destination: str, routing: str | None = None) -> str:

@@ -173,6 +173,7 @@ class FrameParser:
         """Append every complete frame; returns where the first incomplete one starts."""
         position = 0
         size = len(buffer)
+        returns = b"\r" in buffer
         self._wanted = 0
         self._at_most = 0
         while True:
@@ -180,12 +181,12 @@ class FrameParser:
                 position += 1
             if position == size:
                 return position
-            head_end, body_start = self._head(buffer, position)
+            head_end, body_start = self._head(buffer, position, returns=returns)
             if head_end < 0:
                 self._nothing_without, self._at_most = b"\n\0", self._max_head_bytes
                 return position
             head = buffer[position:head_end]
-            if b"\r" in head:
+            if returns and b"\r" in head:
                 head = head.replace(b"\r\n", b"\n").removesuffix(b"\r")
             length = self._content_length(head)
             if length is None:
@@ -205,14 +206,15 @@ class FrameParser:
             frames.append(Frame(head, buffer[body_start:body_end]))
             position = body_end + 1
 
-    def _head(self, buffer: bytes, position: int) -> tuple[int, int]:
-        """Where the head ends and the body starts; (-1, -1) when it is not complete."""
+    def _head(self, buffer: bytes, position: int, *, returns: bool) -> tuple[int, int]:
+        """Where the head ends and the body starts; (-1, -1) when it is not complete. `returns`: the buffer has \\r in it."""
         limit = position + self._max_head_bytes
         end = buffer.find(b"\n\n", position, limit)
         body_start = end + 2
-        mixed = buffer.find(b"\n\r\n", position, end if end >= 0 else limit)
-        if mixed >= 0:
-            end, body_start = mixed, mixed + 3
+        if returns:
+            mixed = buffer.find(b"\n\r\n", position, end if end >= 0 else limit)
+            if mixed >= 0:
+                end, body_start = mixed, mixed + 3
         if buffer.find(b"\0", position, end if end >= 0 else limit) >= 0:
             raise FrameError("NUL before the end of the headers")
         if end >= 0:

@@ -13,17 +13,19 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
-from adapters.stomp.codec import CodecError, Decoder, is_persistent
+from adapters.stomp.codec import CodecError, Decoder
 from adapters.stomp.connection import Connection
 from adapters.stomp.flavours import FLAVOURS, Flavour
 from adapters.stomp.frames import Frame, FrameError, raw_header, unescape
 from adapters.stomp.settings import StompChannel, StompEndpoint, capabilities
 from adapters.stomp.wildcards import wire_pattern
+from mappings.makers import maker
+from mappings.model import PERSISTENT
 
 MOST_HELD: Final = 2  # times the prefetch: beyond it nothing is read, should a broker not keep to the prefetch
-
-
 MOST_KNOWN: Final = 10_000  # names of topics, where they are compared here
+
+_make_delivery: Final = maker(Delivery)
 
 
 class Token(NamedTuple):
@@ -209,19 +211,22 @@ class StompSource(Source):
     def _deliver(self, frame: Frame, now: float) -> Delivery:
         try:
             message = self._decoder.decode(frame)
-            headers = frame.headers
+            headers = message.headers
             ack = raw_header(frame.head, b"ack")
             if ack is None:
                 raise KeyError("ack")
+            if headers.JMSMessageID is None:
+                raise KeyError("message-id")
             self._unsettled.add(ack)
-            return Delivery(
-                payload=message,
-                id=self._flavour.message_id(headers),
-                received_at=now,
-                persistent=is_persistent(headers),
-                redelivered=headers.get("redelivered") == "true",
-                original=frame.original,
-                token=Token(self._number, ack),
+            return _make_delivery(
+                message,
+                headers.JMSMessageID,
+                now,
+                headers.JMSDeliveryMode == PERSISTENT,
+                headers.JMSRedelivered,
+                frame.original,
+                None,
+                Token(self._number, ack),
             )
         except (CodecError, KeyError) as error:
             return self._undecodable(frame, now, error)

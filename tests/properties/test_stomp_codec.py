@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from adapters.stomp.codec import CodecError, Decoder, Encoder
 from adapters.stomp.flavours import FLAVOURS
 from adapters.stomp.frames import Frame, FrameParser
+from mappings.filters.selector_checks import HEADERS
 from mappings.model import Headers, Message, MessageProperty
 from tests.properties import strategies
 
@@ -73,6 +74,28 @@ def test_what_is_sent_comes_back(message: Message, flavour: str) -> None:
     }
     assert received.body == message.body
     assert_headers(received.headers, message.headers, flavour)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(messages, min_size=1, max_size=3), flavours)
+def test_a_decoder_that_has_learned_layouts_reads_the_same(sent: list[Message], flavour: str) -> None:
+    """And so does a selector, which sees the values without a message being made."""
+    rules = FLAVOURS[flavour]
+    encoder, decoder = Encoder(rules, rules.map_bodies), Decoder(rules)
+    frames = []
+    for message in sent:
+        try:
+            frames.append(as_delivered(encoder.encode(message, "queue://a.b", "id-1", 1_000), flavour))
+        except CodecError:
+            continue
+    for frame in frames * 4:
+        alone = Decoder(rules).decode(Frame(frame.head, frame.body))
+        assert decoder.decode(Frame(frame.head, frame.body)) == alone
+        value = decoder.values(frame)
+        fields = {name: getattr(alone.headers, name) for name in HEADERS}
+        expected = {p.name: p.value for p in alone.properties} | fields  # a field comes before a property of its name
+        assert {name: value(name) for name in expected} == expected
+        assert value("no such name") is None
 
 
 def can_pass(message: Message) -> bool:
