@@ -6,6 +6,7 @@ because in this one the C part may be replaced.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -55,6 +56,65 @@ def test_the_contract_suite(server: ServerProcess) -> None:
     assert passed is not None
     assert int(passed[1]) >= 20
     assert "skipped" not in done.stdout
+
+
+CONNECTED = """
+import json, sys
+from adapters.base import AdapterError
+from adapters.mq.settings import MqChannel, MqEndpoint
+from adapters.mq.sink import MqSink
+for form in json.loads(sys.argv[1]):
+    sink = MqSink(MqEndpoint.model_validate(form), MqChannel(endpoint="q", queue="OUT"))
+    try:
+        sink.connect()
+        print("connected")
+    except AdapterError as error:
+        print(error.code)
+    sink.close()
+"""
+
+
+def test_tls_token_and_table_of_channels_reach_the_client_library(tmp_path: Path) -> None:
+    """The stand-in knows no TLS, but compares what it is told: cipher, key repository, its password, label, and peer name."""
+    asked = {"cipher": "TLS_AES_256_GCM_SHA384", "peer_name": "CN=QM1", "key_repository": "/keys.p12"}
+    asked |= {"key_repository_password": "sesäme", "certificate_label": "isthmus"}
+    options = ["--tls", json.dumps(asked), "--token", "e.y.J", "--user", "gw:pä"]
+    server = ServerProcess(tmp_path, ["OUT"], options)
+    server.start()
+    tls = {"cipher_spec": asked["cipher"]} | {key: value for key, value in asked.items() if key != "cipher"}
+    way = {"channel": "C", "hosts": ["127.0.0.1(9)", f"127.0.0.1({server.port})"]}  # nobody listens at the first
+    connection = [{"host": "127.0.0.1", "port": server.port}]
+    security = {"cipherSpecification": asked["cipher"], "certificatePeerName": "CN=QM1"}
+    channel = {"name": "C", "clientConnection": {"connection": connection, "queueManager": "QM1"}}
+    table = tmp_path / "ccdt.json"
+    table.write_text(json.dumps({"channel": [{**channel, "transmissionSecurity": security}]}), encoding="utf-8")
+    token, user = {"token": "e.y.J"}, {"user": "gw", "password": "pä"}
+    expected: list[tuple[dict[str, object], str]] = [
+        ({**way, **user, "tls": tls}, "connected"),
+        ({**way, **token, "tls": tls}, "connected"),
+        ({"ccdt": table.as_uri(), **token, "tls": tls}, "connected"),
+        ({**way, "token": "forged", "tls": tls}, "MQ-LOGIN"),
+        ({**way, **user, "password": "wrong", "tls": tls}, "MQ-LOGIN"),
+        ({**way, **user}, "MQ-TLS"),
+        ({**way, **user, "tls": {**tls, "peer_name": "CN=EVIL"}}, "MQ-TLS"),
+        ({**way, **user, "tls": {**tls, "certificate_label": "other"}}, "MQ-TLS"),
+        ({**way, **user, "tls": {**tls, "key_repository_password": "wrong"}}, "MQ-TLS"),
+        ({**way, "hosts": ["127.0.0.1(9)"], **user, "tls": tls}, "MQ-UNREACHABLE"),
+    ]
+    common = {
+        "type": "mq",
+        "queue_manager": "QM1",
+        "library": "ibmmq",
+        "client_folder": str(available(client_folder)),
+        "stand_in": {"where": "client"},
+    }
+    try:
+        forms = json.dumps([{**common, **form} for form, _ in expected])
+        command = [sys.executable, "-c", CONNECTED, forms]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60.0)
+    finally:
+        server.kill()
+    assert done.stdout.split() == [outcome for _, outcome in expected], done.stderr
 
 
 REFUSED = """

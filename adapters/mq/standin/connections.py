@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from adapters.mq.mqi import MQRC_HMSG_ERROR, MQRC_HOBJ_ERROR
 from adapters.mq.standin.queues import Queue, StoredMessage
+
+if TYPE_CHECKING:
+    from adapters.mq.standin.properties import MessageHandle
+
+ANY_INPUT: Final = 7
+"""MQOO_INPUT_AS_Q_DEF, MQOO_INPUT_SHARED, MQOO_INPUT_EXCLUSIVE"""
 
 
 class MqiError(Exception):
@@ -18,6 +25,16 @@ class MqiError(Exception):
         self.completion = completion
 
 
+class Tls(NamedTuple):
+    """What a caller of MQCONNX wishes of TLS. There is none here: it is only compared with what the channel asks for."""
+
+    cipher: str = ""
+    peer_name: str = ""
+    key_repository: str = ""
+    key_repository_password: str = ""
+    certificate_label: str = ""
+
+
 class Login(NamedTuple):
     """What a caller of MQCONNX tells of itself."""
 
@@ -25,8 +42,9 @@ class Login(NamedTuple):
     connection_name: str = ""
     user: str | None = None
     password: str | None = None
+    token: str | None = None
     application: str = ""
-    cipher: str = ""
+    tls: Tls = Tls()
 
 
 @dataclass(eq=False)
@@ -66,10 +84,15 @@ class Connection:
     unit: list[Change] = field(default_factory=list)
     is_broken: bool = False
     is_alive: Callable[[], bool] = lambda: True  # of a client in another process: whether it is still there
+    message_handles: dict[int, MessageHandle] = field(default_factory=dict)
+
+    def message_handle(self, handle: int) -> MessageHandle:
+        found = self.message_handles.get(handle)
+        if found is None:
+            raise MqiError(MQRC_HMSG_ERROR)
+        return found
 
     def object(self, handle: int, *kinds: str) -> OpenObject:
-        from adapters.mq.mqi import MQRC_HOBJ_ERROR
-
         found = self.objects.get(handle)
         if found is None or (kinds and found.kind not in kinds):
             raise MqiError(MQRC_HOBJ_ERROR)

@@ -14,9 +14,12 @@ import types
 from typing import Any, Final
 
 from adapters.mq.mqi import MQCC_FAILED, MQRC_FUNCTION_NOT_SUPPORTED, MQRC_HCONN_ERROR, MQRC_HOST_NOT_AVAILABLE
-from adapters.mq.standin.connections import Login
-from adapters.mq.standin.manager import StandInQueueManager, nothing_of
-from adapters.mq.standin.structures import OD, SD, Layout, name
+from adapters.mq.standin import properties
+from adapters.mq.standin.connections import Login, MqiError
+from adapters.mq.standin.logins import Strings, login_of, strings_of
+from adapters.mq.standin.manager import StandInQueueManager
+from adapters.mq.standin.structures import OD, SD, Layout
+from adapters.mq.standin.verbs import nothing_of
 
 MARK: Final = "isthmus_stand_in"
 """An attribute of the modules that are none of IBM's."""
@@ -58,9 +61,15 @@ def install() -> None:
             raise RuntimeError(f"{path} is loaded: a process cannot have both a stand-in and a real queue manager")
 
 
-def _connect(name_: Any, login: Login) -> tuple[Any, ...]:
-    wanted = name_.decode() if isinstance(name_, bytes) else name_
-    wanted = wanted.rstrip(" \0")
+def _log_in(name_: Any, cno: bytes, cd: bytes | None, sco: bytes | None, strings: Strings) -> tuple[Any, ...]:
+    wanted = (name_.decode() if isinstance(name_, bytes) else name_).rstrip(" \0")
+    try:
+        return _connect(wanted, login_of(wanted, cno, cd, sco, strings))
+    except MqiError as failure:
+        return -1, failure.completion, failure.reason
+
+
+def _connect(wanted: str, login: Login) -> tuple[Any, ...]:
     manager = _managers.get(wanted.lstrip("*"))
     if manager is None and not wanted.lstrip("*") and len(_managers) == 1:
         manager = next(iter(_managers.values()))
@@ -100,12 +109,6 @@ def _sized(structure: Any, size: int, what: str) -> bytes:
     return structure
 
 
-def _login(cd: bytes | None, user: str | None, password: str | None, application: str = "") -> Login:
-    if not cd:
-        return Login(user=user, password=password, application=application)
-    return Login(name(cd[:20]), name(cd[1024:1288]), user, password, application, name(cd[1688:1720]))
-
-
 def _common() -> dict[str, Any]:
     def MQOPEN(handle: int, od: bytes, options: int) -> tuple[Any, ...]:
         return _call("MQOPEN", handle, _sized(od, 424, "MQOD"), options, _text(od, OD, "ObjectString"))
@@ -124,30 +127,32 @@ def _common() -> dict[str, Any]:
         _sized(sd, 344, "MQSD")
         return _call("MQSUB", handle, sd, object_, _text(sd, SD, "ObjectString"), _text(sd, SD, "SubName"))
 
+    def MQSETMP(
+        handle: int, message: int, _smpo: bytes, name: bytes, _pd: bytes, type_: int, value: Any, length: int
+    ) -> tuple[Any, ...]:
+        return _call("MQSETMP", handle, message, name, type_, properties.packed(type_, value, length))
+
     def not_supported(*_: Any) -> tuple[int, int]:
         return MQCC_FAILED, MQRC_FUNCTION_NOT_SUPPORTED
 
     return {
-        "MQCONN": lambda name_: _connect(name_, Login()),
+        "MQCONN": lambda name_: _log_in(name_, b"", None, None, Strings()),
         "MQDISC": lambda handle: _call("MQDISC", handle),
         "MQCMIT": lambda handle: _call("MQCMIT", handle),
         "MQBACK": lambda handle: _call("MQBACK", handle),
         "MQBEGIN": lambda handle, *_: _call("MQBEGIN", handle),
         "MQCLOSE": lambda handle, object_, options: _call("MQCLOSE", handle, object_, options),
         "MQOPEN": MQOPEN, "MQPUT": MQPUT, "MQPUT1": MQPUT1, "MQGET": MQGET, "MQSUB": MQSUB,
-        "MQCRTMH": lambda *_: (-1, *not_supported()),
-        "MQCB": not_supported, "MQCTL": not_supported, "MQDLTMH": not_supported,
+        "MQCRTMH": lambda handle, cmho: _call("MQCRTMH", handle, cmho),
+        "MQSETMP": MQSETMP,
+        "MQCB": not_supported, "MQCTL": not_supported,
         "error": error, MARK: True,
     }  # fmt: skip
 
 
 def _ibmmqc() -> types.ModuleType:
-    def MQCONNX(name_: Any, cno: bytes, cd: bytes | None, csp: bytes, _sco: Any, _bno: Any) -> tuple[Any, ...]:
-        user = password = None
-        if csp and struct.unpack_from("i", csp, 8)[0] == 1:  # MQCSP_AUTH_USER_ID_AND_PWD
-            user, password = _pointed(csp, 16), _pointed(csp, 40)
-        application = name(cno[224:252]) if len(cno) >= 252 else ""
-        return _connect(name_, _login(cd, user, password, application))
+    def MQCONNX(name_: Any, cno: bytes, cd: bytes | None, csp: bytes, sco: bytes | None, _bno: Any) -> tuple[Any, ...]:
+        return _log_in(name_, cno, cd, sco, strings_of(cno, cd, csp, sco))
 
     def MQINQ(
         handle: int, object_: int, selectors: Any, found: list[int], _n: int, _m: int, size: int
@@ -156,12 +161,24 @@ def _ibmmqc() -> types.ModuleType:
         found.extend(numbers)
         return found, texts.ljust(size, b"\0"), completion, reason
 
+    def MQINQMP(
+        handle: int, message: int, impo: bytes, name: bytes, _pd: bytes, _type: int, room: int
+    ) -> tuple[Any, ...]:
+        options = struct.unpack_from("i", impo, 8)[0]
+        value, length, type_, found, completion, reason = _call("MQINQMP", handle, message, options, name, room)
+        shown = found.decode() if name.endswith(b"%") else None
+        return properties.unpacked(type_, value), length, shown, completion, reason
+
     module = types.ModuleType("ibmmq.ibmmqc", "Stand-in for the C part of ibmmq.")
     module.__dict__.update(
         _common(),
         MQCONNX=MQCONNX,
         MQINQ=MQINQ,
         MQSET=lambda handle, object_, s, n, c: _call("MQSET", handle, object_, tuple(s), tuple(n), c),
+        MQINQMP=MQINQMP,
+        MQDLTMH=lambda handle, message, dmho: _call("MQDLTMH", handle, message, dmho),
+        MQDLTMP=lambda handle, message, dmpo, name: _call("MQDLTMP", handle, message, dmpo, name),
+        MQSUBRQ=lambda handle, object_, action, sro: _call("MQSUBRQ", handle, object_, action, sro),
         MQCBINIT=lambda _: None,
         MQLOGCF=lambda *_: (0,),
         __version__=_version("ibmmq"),
@@ -173,34 +190,37 @@ def _ibmmqc() -> types.ModuleType:
 
 
 def _pymqe() -> types.ModuleType:
-    def MQCONNX(name_: Any, _options: int, cd: bytes, login: dict[str, Any], _sco: Any = None) -> tuple[Any, ...]:
+    def MQCONNX(
+        name_: Any, _options: int, cd: bytes, login: dict[str, Any], sco: bytes | None = None
+    ) -> tuple[Any, ...]:
         user, password = (
             value.decode() if isinstance(value, bytes) else value
             for value in (login.get("user"), login.get("password"))
         )
-        return _connect(name_, _login(cd, user, password))
+        return _log_in(name_, b"", cd, sco, Strings(user, password))
 
     def MQINQ(handle: int, object_: int, selector: int) -> tuple[Any, ...]:
         numbers, texts, completion, reason = _call("MQINQ", handle, object_, (selector,))
         return (numbers[0] if numbers else texts), completion, reason
+
+    def MQINQMP(
+        handle: int, message: int, options: int, name: bytes, _pd: int, _type: int, room: int
+    ) -> tuple[Any, ...]:
+        value, length, type_, _, completion, reason = _call("MQINQMP", handle, message, options, name, room)
+        return properties.unpacked(type_, value), length, completion, reason
 
     module = types.ModuleType("pymqi.pymqe", "Stand-in for the C part of pymqi.")
     module.__dict__.update(
         _common(),
         MQCONNX=MQCONNX,
         MQINQ=MQINQ,
+        MQINQMP=MQINQMP,
         MQSET=lambda handle, object_, selector, value: _call("MQSET", handle, object_, (selector,), (value,), b""),
         __version__="stand-in",
         __mqlevels__=_LEVELS,
         __mqbuild__="client",
     )
     return module
-
-
-def _pointed(structure: bytes, offset: int) -> str | None:
-    """A pointer, an offset that we never use, and a length."""
-    pointer, _, length = struct.unpack_from("@Pii", structure, offset)
-    return ctypes.string_at(pointer, length).decode() if pointer else None
 
 
 def _version(distribution: str) -> str:

@@ -6,7 +6,7 @@ import struct
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.mq import rfh2, values
+from adapters.mq import rfh2
 from adapters.mq.mqi import (
     MQCC_OK,
     MQCC_WARNING,
@@ -20,6 +20,7 @@ from adapters.mq.mqi import (
     MQGMO_MSG_UNDER_CURSOR,
     MQGMO_NO_PROPERTIES,
     MQGMO_NO_SYNCPOINT,
+    MQGMO_PROPERTIES_FORCE_MQRFH2,
     MQGMO_SYNCPOINT,
     MQGMO_SYNCPOINT_IF_PERSISTENT,
     MQGMO_UNLOCK,
@@ -45,7 +46,8 @@ from adapters.mq.mqi import (
     MQRC_TRUNCATED_MSG_ACCEPTED,
     MQRC_TRUNCATED_MSG_FAILED,
 )  # fmt: skip
-from adapters.mq.standin.connections import Change, Connection, MqiError, OpenObject
+from adapters.mq.standin import properties
+from adapters.mq.standin.connections import ANY_INPUT, Change, Connection, MqiError, OpenObject
 from adapters.mq.standin.queues import Queue, StoredMessage
 from adapters.mq.standin.structures import GMO, MD, padded
 
@@ -53,7 +55,6 @@ if TYPE_CHECKING:
     from adapters.mq.standin.manager import StandInQueueManager
 
 NO_ID: Final = bytes(24)
-ANY_INPUT: Final = 7
 LONGEST_WAIT_SECS: Final = 0.5  # before it is seen whether a client in another process is still there
 _BROWSE: Final = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR
 _UNDER_CURSOR: Final = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR
@@ -154,7 +155,11 @@ def _hand_over(
     manager: StandInQueueManager, connection: Connection, opened: OpenObject, queue: Queue, message: StoredMessage, md: bytes,
     gmo: bytes, options: int, buffer_length: int,
 ) -> Got:  # fmt: skip
-    fields, data = _as_asked(manager, message, MD.unpack(md)["Version"], options)
+    wishes = GMO.unpack(gmo)
+    handle = (
+        connection.message_handle(wishes["MsgHandle"]) if wishes["Version"] >= 4 and wishes["MsgHandle"] > 0 else None
+    )
+    fields, data = _as_asked(manager, message, MD.unpack(md)["Version"], options, handle)
     whole = len(data)
     taken, completion, reason = True, MQCC_OK, MQRC_NONE
     if whole > buffer_length:
@@ -193,17 +198,29 @@ def _take(
 
 
 def _as_asked(
-    manager: StandInQueueManager, message: StoredMessage, version: int, options: int
+    manager: StandInQueueManager,
+    message: StoredMessage,
+    version: int,
+    options: int,
+    handle: properties.MessageHandle | None,
 ) -> tuple[dict[str, Any], bytes]:
-    """The descriptor and the data; a publication's topic is a property, and comes as an MQRFH2."""
+    """The descriptor and the data; properties in the handle, as an MQRFH2, or not at all. (An MQRFH2 of the sender's stays.)"""
     fields, data = dict(message.md), message.data
     fields["BackoutCount"] = message.backout_count
     if message.expires_at is not None:
         fields["Expiry"] = max(1, int((message.expires_at - manager.clock()) * 10))
-    if message.topic is not None and not options & MQGMO_NO_PROPERTIES:
-        folder = f"<mqps>{values.write('Top', 'String', message.topic)}</mqps>"
+    found = dict(message.properties)
+    if message.topic is not None:
+        found["mqps.Top"] = properties.STRING, message.topic.encode()
+    if handle is not None:
+        handle.properties, handle.at = found, -1
+    elif (
+        found
+        and not options & MQGMO_NO_PROPERTIES
+        and (options & MQGMO_PROPERTIES_FORCE_MQRFH2 or properties.need_a_header(found))
+    ):
         format_ = fields["Format"].decode("latin-1").rstrip()
-        header = rfh2.Rfh2((folder,), fields["Encoding"], fields["CodedCharSetId"], format_)
+        header = rfh2.Rfh2(properties.folders(found), fields["Encoding"], fields["CodedCharSetId"], format_)
         data = rfh2.build(header, fields["Encoding"]) + data
         fields["Format"] = b"MQHRF2  "
     if version < 2 and tuple(fields[field] for field in _EXTENSION) != _EXTENSION_DEFAULTS:

@@ -45,7 +45,7 @@ from adapters.mq.mqi import (
 )  # fmt: skip
 from adapters.mq.standin.connections import Change, Connection, MqiError, OpenObject
 from adapters.mq.standin.publishing import matches
-from adapters.mq.standin.queues import Queue, StoredMessage
+from adapters.mq.standin.queues import Publication, Queue, StoredMessage
 from adapters.mq.standin.structures import MD, PMO, name, padded
 
 if TYPE_CHECKING:
@@ -82,12 +82,14 @@ def put(
         fields["CorrelId"] = manager.new_id()
     fields["BackoutCount"] = 0
     unit = connection if options & MQPMO_SYNCPOINT else None
+    of_handle = wishes["OriginalMsgHandle"] if wishes["Version"] >= 3 else 0
+    properties = dict(connection.message_handle(of_handle).properties) if of_handle > 0 else {}
     if opened.queue is not None:
         queue = opened.queue
-        _enqueue(manager, queue, fields, data, None, unit)
+        _enqueue(manager, queue, Publication(fields, data, properties), None, unit)
         resolved = queue.name
     else:
-        _publish(manager, opened.topic, fields, wishes, data, unit)
+        _publish(manager, opened.topic, Publication(fields, data, properties), wishes, unit)
         resolved = ""
     manager.changed.notify_all()
     returned = {field: fields[field] for field in MD.names if field not in ("StrucId", "Version")}
@@ -170,16 +172,12 @@ def _own(manager: StandInQueueManager, connection: Connection) -> dict[str, Any]
 
 
 def _enqueue(
-    manager: StandInQueueManager,
-    queue: Queue,
-    md: dict[str, Any],
-    data: bytes,
-    topic: str | None,
-    unit: Connection | None,
+    manager: StandInQueueManager, queue: Queue, what: Publication, topic: str | None, unit: Connection | None
 ) -> None:
+    md = what.md
     if queue.put_inhibited:
         raise MqiError(MQRC_PUT_INHIBITED)
-    if len(data) > queue.max_length:
+    if len(what.data) > queue.max_length:
         raise MqiError(MQRC_MSG_TOO_BIG_FOR_Q)
     if queue.depth >= queue.max_depth:
         raise MqiError(MQRC_Q_FULL)
@@ -187,7 +185,7 @@ def _enqueue(
         md["Persistence"] = queue.default_persistence
     if md["Priority"] == -1:
         md["Priority"] = queue.default_priority
-    message = StoredMessage(dict(md), data, topic, manager.next_number())
+    message = StoredMessage(dict(md), what.data, topic, manager.next_number(), properties=what.properties)
     if md["Expiry"] > 0:
         message.expires_at = manager.clock() + md["Expiry"] / 10
     message.put_by = unit
@@ -199,27 +197,34 @@ def _enqueue(
 
 
 def _publish(
-    manager: StandInQueueManager,
-    topic: str,
-    md: dict[str, Any],
-    pmo: dict[str, Any],
-    data: bytes,
-    unit: Connection | None,
+    manager: StandInQueueManager, topic: str, what: Publication, pmo: dict[str, Any], unit: Connection | None
 ) -> None:
     """To the subscribers of the highest level that the publication reaches, and to no other."""
     if pmo["Options"] & MQPMO_RETAIN:
-        manager.retained[topic] = dict(md), data
+        manager.retained[topic] = what
     level = pmo["PubLevel"] if pmo["Version"] >= 3 else 9
     reached = [s for s in manager.subscriptions.values() if s.level <= level and matches(s.topic, topic)]
     highest = max((s.level for s in reached), default=0)
     for subscription in reached:
         if subscription.level == highest:
-            copy = {**md, "CorrelId": subscription.correlation_id, "MsgId": manager.new_id()}
-            _enqueue(manager, subscription.queue, copy, data, topic, unit)
+            _hand_to(manager, subscription.queue, subscription.correlation_id, topic, what, unit)
 
 
-def publish_retained(manager: StandInQueueManager, pattern: str, queue: Queue, correlation_id: bytes) -> None:
-    for topic, (md, data) in manager.retained.items():
-        if matches(pattern, topic):
-            copy = {**md, "CorrelId": correlation_id, "MsgId": manager.new_id()}
-            _enqueue(manager, queue, copy, data, topic, None)
+def _hand_to(
+    manager: StandInQueueManager,
+    queue: Queue,
+    correlation_id: bytes,
+    topic: str,
+    what: Publication,
+    unit: Connection | None,
+) -> None:
+    copy = {**what.md, "CorrelId": correlation_id, "MsgId": manager.new_id()}
+    _enqueue(manager, queue, what._replace(md=copy), topic, unit)
+
+
+def publish_retained(manager: StandInQueueManager, pattern: str, queue: Queue, correlation_id: bytes) -> int:
+    """How many there are."""
+    found = [(topic, what) for topic, what in manager.retained.items() if matches(pattern, topic)]
+    for topic, what in found:
+        _hand_to(manager, queue, correlation_id, topic, what, None)
+    return len(found)

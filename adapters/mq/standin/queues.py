@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from adapters.mq.standin.connections import Connection, OpenObject
+    from adapters.mq.standin.properties import Properties
+
+
+class Publication(NamedTuple):
+    """What MQPUT was given."""
+
+    md: dict[str, Any]
+    data: bytes
+    properties: Properties
 
 
 @dataclass(eq=False, slots=True)
@@ -19,6 +28,7 @@ class StoredMessage:
     backout_count: int = 0
     put_by: Connection | None = None  # in a unit of work that is not committed
     got_by: Connection | None = None
+    properties: Properties = field(default_factory=dict)
 
     @property
     def is_persistent(self) -> bool:

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from adapters.mq.standin.properties import Properties
 from adapters.mq.standin.queues import Queue, StoredMessage
 
 
@@ -20,31 +21,37 @@ class Store:
         self._database.execute("PRAGMA synchronous=FULL")
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS messages (number INTEGER PRIMARY KEY, queue TEXT NOT NULL, md TEXT NOT NULL, "
-            "data BLOB NOT NULL, topic TEXT, expires_at REAL, backout_count INTEGER NOT NULL)"
+            "data BLOB NOT NULL, topic TEXT, expires_at REAL, backout_count INTEGER NOT NULL, "
+            "properties TEXT NOT NULL)"
         )
 
     def change(self, put: Sequence[tuple[Queue, StoredMessage]], gone: Iterable[StoredMessage]) -> None:
         removed = [(message.number,) for message in gone if message.is_persistent]
         added = [
-            (m.number, queue.name, _text(m.md), m.data, m.topic, m.expires_at, m.backout_count)
+            (m.number, queue.name, _text(m.md), m.data, m.topic, m.expires_at, m.backout_count, _written(m))
             for queue, m in put
             if m.is_persistent
         ]
         if not removed and not added:
             return
         self._database.execute("BEGIN IMMEDIATE")
-        self._database.executemany("INSERT OR REPLACE INTO messages VALUES (?,?,?,?,?,?,?)", added)
+        self._database.executemany("INSERT OR REPLACE INTO messages VALUES (?,?,?,?,?,?,?,?)", added)
         self._database.executemany("DELETE FROM messages WHERE number=?", removed)
         self._database.execute("COMMIT")
 
     def load(self) -> list[tuple[str, StoredMessage]]:
         """Every message with the name of its queue, in the order in which they came."""
         rows = self._database.execute(
-            "SELECT queue, md, data, topic, number, expires_at, backout_count FROM messages ORDER BY number"
+            "SELECT queue, md, data, topic, number, expires_at, backout_count, properties FROM messages ORDER BY number"
         )
         return [
-            (queue, StoredMessage(_fields(md), data, topic, number, expires_at, backout_count))
-            for queue, md, data, topic, number, expires_at, backout_count in rows
+            (
+                queue,
+                StoredMessage(
+                    _fields(md), data, topic, number, expires_at, backout_count, properties=_read(properties)
+                ),
+            )
+            for queue, md, data, topic, number, expires_at, backout_count, properties in rows
         ]
 
     def close(self) -> None:
@@ -57,3 +64,11 @@ def _text(md: dict[str, Any]) -> str:
 
 def _fields(text: str) -> dict[str, Any]:
     return {k: base64.b64decode(v) if isinstance(v, str) else v for k, v in json.loads(text).items()}
+
+
+def _written(message: StoredMessage) -> str:
+    return json.dumps([(name, type_, value.hex()) for name, (type_, value) in message.properties.items()])
+
+
+def _read(text: str) -> Properties:
+    return {name: (type_, bytes.fromhex(value)) for name, type_, value in json.loads(text)}

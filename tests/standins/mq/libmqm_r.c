@@ -3,6 +3,7 @@
  *
  * Wire: a frame is a 32-bit length and values; a value is 'i' and 64 bits, 'b' and a 32-bit length and bytes, or 'n'. Big-endian.
  * A question is the verb, the connection's handle and arguments; an answer is outputs, completion code, reason. */
+#define _DEFAULT_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -19,7 +20,7 @@ typedef struct { char *pointer; Long offset, size, length, ccsid; } Text; /* MQC
 
 enum { FAILED = 2 };
 enum { CONNECTION_BROKEN = 2009, HCONN_ERROR = 2018, MAX_CONNS = 2025, NOT_SUPPORTED = 2298, HOST_NOT_AVAILABLE = 2538 };
-enum { MOST = 1024 };
+enum { MOST = 1024, LONGEST = 256 << 20 };
 
 const int isthmus_stand_in = 1; /* whoever loads this can tell */
 
@@ -104,6 +105,7 @@ static int ask(int fd, Frame *question, Frame *answer) {
     if (transfer(fd, &n, 4, 1) || transfer(fd, question->data, question->length, 1) || transfer(fd, &n, 4, 0)) return -1;
     memset(answer, 0, sizeof *answer);
     n = ntohl(n);
+    if (n > LONGEST) return -1; /* no stand-in answers so */
     answer->room = n + 1;
     answer->data = malloc(answer->room);
     if (!answer->data) abort();
@@ -152,11 +154,10 @@ enum { SD = 344, OD_OBJECT_STRING = 344, SD_OBJECT_STRING = 120, SD_SUB_NAME = 1
 
 /* ---- connections ---- */
 
-/* "host(port),host(port)": on this machine only, by design. */
-static int dial(const char *names) {
-    char buffer[512], *rest = NULL;
-    snprintf(buffer, sizeof buffer, "%s", names);
-    for (char *name = strtok_r(buffer, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+/* "host(port),host(port)": on this machine only, by design. The next of them; -1 where there is none any more. */
+static int dial(char **rest) {
+    for (char *name = strsep(rest, ","); name; name = strsep(rest, ",")) {
+        if (!*name) continue;
         char *port = strchr(name, '(');
         struct sockaddr_in address = {.sin_family = AF_INET};
         int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -172,35 +173,62 @@ static int dial(const char *names) {
     return -1;
 }
 
+/* Hosts of the first channel in a client channel definition table, `file:///…` in JSON, as its writers set it out. */
+static void hosts_of_table(const char *url, size_t length, char *names, size_t room) {
+    char path[512], text[8192];
+    snprintf(path, sizeof path, "%.*s", (int)length, url);
+    FILE *file = fopen(strncmp(path, "file://", 7) ? path : path + 7, "r");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0, used = 0;
+    if (file) fclose(file);
+    text[n] = 0;
+    for (char *host = strstr(text, "\"host\""); host; host = strstr(host + 1, "\"host\"")) {
+        char *port = strstr(host, "\"port\"");
+        port = port ? strchr(port, ':') : NULL;
+        if (used < room) used += (size_t)snprintf(names + used, room - used, "host(%d),", port ? atoi(port + 1) : 1414);
+    }
+}
+
+static void add_pointed(Frame *f, const void *structure, size_t offset, int length_at, int there) {
+    if (there) add_bytes(f, AT(structure, offset, char *), (size_t)AT(structure, length_at, Long));
+    else add_bytes(f, NULL, 0);
+}
+
+/* The structures go as they are, and what their pointers lead to behind them: see adapters/mq/standin/logins.py. */
+static void add_login(Frame *f, const char *name, const void *cno) {
+    static const int CNO[] = {8, 12, 24, 152, 168, 200, 224, 256, 272}, SCO[] = {7, 536, 544, 560, 568, 632, 648, 672};
+    Long version = cno ? AT(cno, 4, Long) : 0;
+    const char *cd = version >= 2 ? AT(cno, 16, char *) : NULL, *sco = version >= 4 ? AT(cno, 152, char *) : NULL;
+    const char *csp = version >= 5 ? AT(cno, 192, char *) : NULL;
+    Long login = csp ? AT(csp, 8, Long) : 0;
+    add_bytes(f, "MQCONNX", 7);
+    add_field(f, name ? name : "", 48);
+    add_bytes(f, cno ? cno : "", cno ? length_of(cno, CNO) : 0);
+    add_bytes(f, cd, cd && AT(cd, 20, Long) >= 7 ? 1732 : 1288); /* what the cipher specification is behind came with version 7 */
+    add_bytes(f, sco, sco ? length_of(sco, SCO) : 0);
+    add_pointed(f, csp, 16, 28, login == 1);
+    add_pointed(f, csp, 40, 52, login == 1);
+    add_pointed(f, csp, 88, 100, login == 2);
+    add_pointed(f, cd, 1720, 1728, cd && AT(cd, 20, Long) >= 7);
+    add_pointed(f, sco, 632, 644, sco && AT(sco, 4, Long) >= 6);
+    add_pointed(f, cno, 200, 212, version >= 6);
+}
+
 void MQCONNX(char *name, void *cno, Long *handle, Long *completion, Long *reason) {
-    char names[265] = "", channel[21] = "";
-    char *cd = NULL, *csp = NULL, *application = NULL;
+    char names[2048] = "", *rest = names;
     Frame question = {0}, answer;
+    int fd, bad = 1;
     *handle = -1;
-    if (cno) {
-        Long version = AT(cno, 4, Long);
-        if (version >= 2) cd = AT(cno, 16, char *);
-        if (version >= 5) csp = AT(cno, 192, char *);
-        if (version >= 7) application = (char *)cno + 224;
-    }
-    if (cd) { memcpy(channel, cd, 20); memcpy(names, cd + 1024, 264); }
-    int fd = dial(names);
-    if (fd < 0) { *completion = FAILED; *reason = HOST_NOT_AVAILABLE; return; }
-    add_bytes(&question, "MQCONNX", 7);
-    add_field(&question, name ? name : "", 48);
-    add_field(&question, channel, 20);
-    add_field(&question, names, 264);
-    if (csp && AT(csp, 8, Long) == 1) {
-        add_bytes(&question, AT(csp, 16, char *), (size_t)AT(csp, 28, Long));
-        add_bytes(&question, AT(csp, 40, char *), (size_t)AT(csp, 52, Long));
-    } else {
-        add_bytes(&question, NULL, 0);
-        add_bytes(&question, NULL, 0);
-    }
-    add_field(&question, application ? application : "", 28);
-    int bad = ask(fd, &question, &answer);
+    if (cno && AT(cno, 4, Long) >= 2 && AT(cno, 16, char *)) memcpy(names, AT(cno, 16, char *) + 1024, 264);
+    else if (cno && AT(cno, 4, Long) >= 6 && AT(cno, 200, char *))
+        hosts_of_table(AT(cno, 200, char *), (size_t)AT(cno, 212, Long), names, sizeof names);
+    add_login(&question, name, cno);
+    do {
+        fd = dial(&rest);
+        bad = fd < 0 || ask(fd, &question, &answer);
+        if (bad && fd >= 0) close(fd);
+    } while (bad && fd >= 0); /* somebody else listens there: the next */
     free(question.data);
-    if (bad) { close(fd); *completion = FAILED; *reason = CONNECTION_BROKEN; return; }
+    if (bad) { *completion = FAILED; *reason = HOST_NOT_AVAILABLE; return; }
     int64_t theirs = number(&answer);
     end(&answer, completion, reason);
     if (*completion == FAILED) { close(fd); return; }
@@ -361,18 +389,106 @@ void MQSUB(Long handle, void *sd, Long *object, Long *subscription, Long *comple
     end(&answer, completion, reason);
 }
 
-/* ---- what this wire does not use ---- */
+void MQSUBRQ(Long handle, Long subscription, Long action, void *sro, Long *completion, Long *reason) {
+    Frame question, answer;
+    struct connection *c = begin(&question, "MQSUBRQ", handle, completion, reason);
+    if (!c) return;
+    add_number(&question, subscription);
+    add_number(&question, action);
+    add_bytes(&question, sro, 16);
+    if (run(c, &question, &answer, completion, reason)) return;
+    copy(&answer, sro, 16);
+    end(&answer, completion, reason);
+}
+
+/* ---- message handles ---- */
+
+void MQCRTMH(Long handle, void *options, int64_t *message, Long *completion, Long *reason) {
+    Frame question, answer;
+    struct connection *c = begin(&question, "MQCRTMH", handle, completion, reason);
+    *message = -1;
+    if (!c) return;
+    add_bytes(&question, options, 12);
+    if (run(c, &question, &answer, completion, reason)) return;
+    *message = number(&answer);
+    end(&answer, completion, reason);
+}
+
+void MQDLTMH(Long handle, int64_t *message, void *options, Long *completion, Long *reason) {
+    Frame question, answer;
+    struct connection *c = begin(&question, "MQDLTMH", handle, completion, reason);
+    if (!c) return;
+    add_number(&question, *message);
+    add_bytes(&question, options, 12);
+    if (run(c, &question, &answer, completion, reason)) return;
+    end(&answer, completion, reason);
+    if (*completion != FAILED) *message = -1;
+}
+
+void MQSETMP(Long handle, int64_t message, void *options, Text *name, void *pd, Long type, Long length, void *value,
+             Long *completion, Long *reason) {
+    Frame question, answer;
+    struct connection *c = begin(&question, "MQSETMP", handle, completion, reason);
+    (void)options, (void)pd;
+    if (!c) return;
+    add_number(&question, message);
+    add_text(&question, name, 0);
+    add_number(&question, type);
+    add_bytes(&question, value ? value : "", length == -1 ? strlen(value) : (size_t)length);
+    if (!run(c, &question, &answer, completion, reason)) end(&answer, completion, reason);
+}
+
+void MQINQMP(Long handle, int64_t message, void *options, Text *name, void *pd, Long *type, Long room, void *value, Long *length,
+             Long *completion, Long *reason) {
+    Frame question, answer;
+    Text *shown = (Text *)((char *)options + 32); /* MQIMPO.ReturnedName */
+    struct connection *c = begin(&question, "MQINQMP", handle, completion, reason);
+    (void)pd;
+    *length = 0;
+    if (!c) return;
+    add_number(&question, message);
+    add_number(&question, AT(options, 8, Long));
+    add_text(&question, name, 0);
+    add_number(&question, room);
+    if (run(c, &question, &answer, completion, reason)) return;
+    copy(&answer, value, (size_t)room);
+    *length = (Long)number(&answer);
+    *type = (Long)number(&answer);
+    if (shown->pointer && shown->size > 0) {
+        memset(shown->pointer, 0, (size_t)shown->size);
+        copy(&answer, shown->pointer, (size_t)shown->size);
+        shown->length = (Long)strnlen(shown->pointer, (size_t)shown->size);
+    } else copy(&answer, NULL, 0);
+    end(&answer, completion, reason);
+}
+
+void MQDLTMP(Long handle, int64_t message, void *options, Text *name, Long *completion, Long *reason) {
+    Frame question, answer;
+    struct connection *c = begin(&question, "MQDLTMP", handle, completion, reason);
+    if (!c) return;
+    add_number(&question, message);
+    add_bytes(&question, options, 12);
+    add_text(&question, name, 0);
+    if (!run(c, &question, &answer, completion, reason)) end(&answer, completion, reason);
+}
+
+void MQSET(Long handle, Long object, Long count, Long *selectors, Long values, Long *numbers, Long room, char *text,
+           Long *completion, Long *reason) {
+    Frame question, answer;
+    struct connection *c = begin(&question, "MQSET", handle, completion, reason);
+    if (!c) return;
+    add_number(&question, object);
+    add_bytes(&question, selectors, (size_t)count * 4);
+    add_bytes(&question, numbers, (size_t)values * 4);
+    add_bytes(&question, text ? text : "", (size_t)room);
+    if (!run(c, &question, &answer, completion, reason)) end(&answer, completion, reason);
+}
+
+/* ---- what nobody here uses ---- */
 
 #define ABSENT(VERB, ...) \
     void VERB(Long handle, __VA_ARGS__, Long *completion, Long *reason) { (void)handle; *completion = FAILED; *reason = NOT_SUPPORTED; }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-ABSENT(MQSET, Long object, Long n, Long *selectors, Long m, Long *numbers, Long room, char *text)
-ABSENT(MQSUBRQ, Long subscription, Long action, void *sro)
-ABSENT(MQCRTMH, void *options, int64_t *message)
-ABSENT(MQDLTMH, int64_t *message, void *options)
-ABSENT(MQSETMP, int64_t message, void *options, Text *name, void *pd, Long type, Long length, void *value)
-ABSENT(MQINQMP, int64_t message, void *options, Text *name, void *pd, Long *type, Long room, void *value, Long *length)
-ABSENT(MQDLTMP, int64_t message, void *options, Text *name)
 ABSENT(MQSTAT, Long type, void *sts)
 ABSENT(MQCB, Long operation, void *cbd, Long object, void *md, void *gmo)
 ABSENT(MQCTL, Long operation, void *options)

@@ -19,13 +19,16 @@ END_SECS = 10.0
 class ServerProcess:
     """All that there is to know of it stands in `folder`, so that another process can stop and start it: see `main`."""
 
-    def __init__(self, folder: Path, queues: Sequence[str] = (), name: str = "QM1") -> None:
+    def __init__(
+        self, folder: Path, queues: Sequence[str] = (), options: Sequence[str] = (), name: str = "QM1"
+    ) -> None:
         self.folder = folder
         self._settings = folder / "settings.json"
         self._child: subprocess.Popen[bytes] | None = None
         if queues:
             self._settings.write_text(
-                json.dumps({"name": name, "queues": list(queues), "port": 0, "leash": os.getpid()}), encoding="utf-8"
+                json.dumps({"name": name, "queues": [*queues], "port": 0, "leash": os.getpid(), "options": [*options]}),
+                encoding="utf-8",
             )
 
     @property
@@ -43,6 +46,7 @@ class ServerProcess:
         command += ["--store", str(self.folder / "messages.db")]
         for queue in settings["queues"]:
             command += ["--queue", queue]
+        command += settings["options"]
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True

@@ -7,6 +7,7 @@ backed out, as with a real queue manager. It ends with the process that `--leash
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import select
 import socket
@@ -16,26 +17,12 @@ import time
 from typing import Any
 
 from adapters.mq.mqi import MQCC_FAILED, MQRC_FUNCTION_NOT_SUPPORTED
-from adapters.mq.standin.connections import Login
+from adapters.mq.standin.connections import MqiError, Tls
+from adapters.mq.standin.logins import Strings, login_of
 from adapters.mq.standin.manager import StandInQueueManager
 from adapters.mq.standin.store import Store
-
-VERBS = frozenset(
-    (
-        "MQCONNX",
-        "MQDISC",
-        "MQBEGIN",
-        "MQCMIT",
-        "MQBACK",
-        "MQOPEN",
-        "MQCLOSE",
-        "MQPUT",
-        "MQPUT1",
-        "MQGET",
-        "MQINQ",
-        "MQSUB",
-    )
-)
+from adapters.mq.standin.verbs import VERBS
+from tests.standins.mq import commands
 
 
 def pack(values: tuple[Any, ...]) -> bytes:
@@ -81,20 +68,31 @@ def text(field: bytes | None) -> str | None:
     return None if field is None else field.decode()
 
 
+def longs(array: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"@{len(array) // 4}i", array)
+
+
 def call(manager: StandInQueueManager, verb: str, arguments: list[Any]) -> tuple[Any, ...]:
     match verb:
         case "MQCONNX":
-            name, channel, names, user, password, application = map(text, arguments)
-            login = Login(channel or "", names or "", user, password, application or "")
-            return manager.call(verb, name, login)
+            name, cno, cd, sco, *strings = arguments
+            wanted = name.decode()
+            try:
+                login = login_of(wanted, cno, cd, sco, Strings(*map(text, strings)))
+            except MqiError as failure:
+                return -1, failure.completion, failure.reason
+            return manager.call(verb, wanted, login)
         case "MQOPEN" | "MQPUT1":
             return manager.call(verb, *arguments[:-1], text(arguments[-1]))
         case "MQSUB":
             return manager.call(verb, *arguments[:-2], text(arguments[-2]), text(arguments[-1]))
         case "MQINQ":
             handle, object_, selectors = arguments
-            numbers, *rest = manager.call(verb, handle, object_, struct.unpack(f"@{len(selectors) // 4}i", selectors))
+            numbers, *rest = manager.call(verb, handle, object_, longs(selectors))
             return struct.pack(f"@{len(numbers)}i", *numbers), *rest
+        case "MQSET":
+            handle, object_, selectors, values, texts = arguments
+            return manager.call(verb, handle, object_, longs(selectors), longs(values), texts)
     return manager.call(verb, *arguments)
 
 
@@ -137,11 +135,21 @@ def main() -> None:
     parser.add_argument("--store")
     parser.add_argument("--leash", type=int)
     parser.add_argument("--queue", action="append", default=[], help="NAME, or NAME:backout_threshold:backout_queue")
+    parser.add_argument("--user", action="append", default=[], help="NAME:PASSWORD; without one everybody may connect")
+    parser.add_argument("--token", action="append", default=[])
+    parser.add_argument("--tls", help="what every caller must wish for, as JSON")
     arguments = parser.parse_args()
     if arguments.leash is not None:
         threading.Thread(target=end_with, args=(arguments.leash,), daemon=True).start()
     store = Store(arguments.store) if arguments.store is not None else None
-    manager = StandInQueueManager(arguments.name, store=store)
+    manager = StandInQueueManager(
+        arguments.name,
+        users=dict(user.split(":", 1) for user in arguments.user) or None,
+        tokens=arguments.token,
+        tls=Tls(**json.loads(arguments.tls)) if arguments.tls is not None else None,
+        store=store,
+    )
+    commands.serve(manager)
     for definition in arguments.queue:
         name, threshold, backout_queue = (definition + "::").split(":")[:3]
         attributes = {"backout_threshold": int(threshold or 0), "backout_queue": backout_queue, "max_depth": 1_000_000}

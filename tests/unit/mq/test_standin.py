@@ -216,6 +216,10 @@ def test_a_store_keeps_messages_over_processes(tmp_path: Path) -> None:
     for data in (b"a", b"b", b"c"):
         client.put(data, mqi.MQPMO_SYNCPOINT, Persistence=1)
     client.put(b"not persistent", mqi.MQPMO_SYNCPOINT, Persistence=0)
+    handle = client.library.module.MessageHandle(client.connection)
+    handle.properties.set("kept", 7, property_type=64, value_length=4)
+    options = client.library.PMO(Options=mqi.MQPMO_SYNCPOINT, OriginalMsgHandle=handle.msg_handle)
+    client.queue.put(b"with a property", client.library.MD(Persistence=1), options)
     client.connection.commit()
     client.get(mqi.MQGMO_SYNCPOINT)
     client.connection.backout()
@@ -225,7 +229,9 @@ def test_a_store_keeps_messages_over_processes(tmp_path: Path) -> None:
     assert (data, md.BackoutCount) == (b"a", 1)
     client.connection.commit()
     made = fresh()
-    assert Client(made).all() == [b"b", b"c"]
+    b, c, with_property = Client(made).all()
+    assert (b, c) == (b"b", b"c")
+    assert b"<usr><kept dt='i4'>7</kept></usr>" in with_property
     assert Client(fresh()).all() == []
     door.unregister(made)
 
@@ -297,3 +303,44 @@ def test_layouts_are_those_of_ibms_headers(structure: str) -> None:
     offsets = {field: offset for field, offset in facts["offsets"].items() if field in layout.names}
     assert len(offsets) > 5
     assert {field: layout._places[field][0] for field in offsets} == offsets
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "size"),
+    [(4, True, 4), (16, -1, 1), (32, -2, 2), (64, -3, 4), (128, 2**40, 8), (256, 0.5, 4), (512, 0.1, 8), (8, b"\0\xff", 2),
+     (1024, "ü", -1), (2, None, 0)],
+)  # fmt: skip
+def test_properties_travel_in_a_handle(manager: StandInQueueManager, type_: int, value: object, size: int) -> None:
+    client = Client(manager)
+    mq = client.library.module
+    given = mq.MessageHandle(client.connection)
+    given.properties.set("p", value, property_type=type_, value_length=size)
+    client.queue.put(b"x", client.library.MD(), client.library.PMO(OriginalMsgHandle=given.msg_handle))
+    got = mq.MessageHandle(client.connection)
+    options = mqi.MQGMO_PROPERTIES_IN_HANDLE
+    assert (
+        client.queue.get(100, client.library.MD(), client.library.GMO(Options=options, MsgHandle=got.msg_handle))
+        == b"x"
+    )
+    assert got.properties.get("p", max_value_length=100) == value
+    assert client.fails(lambda: got.properties.get("q")) == mqi.MQRC_PROPERTY_NOT_AVAILABLE
+    got.properties.dlt("p")
+    assert client.fails(lambda: got.properties.get("p")) == mqi.MQRC_PROPERTY_NOT_AVAILABLE
+
+
+def test_properties_come_as_a_header_where_no_handle_is_given(manager: StandInQueueManager) -> None:
+    from adapters.mq.codec import Decoder
+    from adapters.mq.descriptor import Descriptor
+
+    client = Client(manager)
+    given = client.library.module.MessageHandle(client.connection)
+    given.properties.set("count", 7, property_type=64, value_length=4)
+    given.properties.set("name", "a & b")
+    md = client.library.MD(Format=b"MQSTR   ")
+    client.queue.put(b"x", md, client.library.PMO(OriginalMsgHandle=given.msg_handle))
+    got = client.library.MD()
+    data = client.queue.get(1000, got, client.library.GMO())
+    descriptor = Descriptor(Format="MQHRF2", Encoding=got.Encoding, CodedCharSetId=got.CodedCharSetId)
+    message = Decoder("queue://IN").decode(descriptor, data, 0)
+    assert [(p.name, p.type, p.value) for p in message.properties] == [("count", "int", 7), ("name", "String", "a & b")]
+    assert message.body.value == "x"
