@@ -14,7 +14,7 @@ from adapters.cosnotification.service.qos import Level, Qos
 from adapters.cosnotification.service.stubs import CORBA, CosNotifyChannelAdmin
 
 if TYPE_CHECKING:
-    from adapters.cosnotification.service.channel import EventChannel
+    from adapters.cosnotification.service.channel import Channel
 
 P = TypeVar("P", bound=Proxy)
 
@@ -22,7 +22,7 @@ P = TypeVar("P", bound=Proxy)
 class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
     LIMIT: ClassVar[str]  # the admin property that bounds the number of clients
 
-    def __init__(self, channel: EventChannel, id_: int, operator: Any) -> None:
+    def __init__(self, channel: Channel, id_: int, operator: Any) -> None:
         self.channel = channel
         self.id = id_
         self.operator = operator

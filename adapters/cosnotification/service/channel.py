@@ -1,10 +1,10 @@
-"""EventChannel: admins for both sides, and the hub between them."""
+"""EventChannel: admins for both sides, and the hub between them. `typed_channel.py` has the other kind of channel."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from adapters.cosnotification.service.admin import Admin
 from adapters.cosnotification.service.admin_properties import AdminProperties
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from adapters.cosnotification.service.host import ServiceHost
 
 
-class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChannel):  # type: ignore[misc]
+class Channel(ServiceObject, QosAdmin):
+    """What both kinds of channel have."""
+
+    PLACE: ClassVar[str]
+    CONSUMER_ADMIN: ClassVar[type[ConsumerAdmin]]
+    SUPPLIER_ADMIN: ClassVar[type[SupplierAdmin]]
+
     def __init__(self, service: ServiceHost, id_: int) -> None:
         self.service = service
         self.id = id_
@@ -38,11 +44,11 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
         self._supplier_admin_ids = Numbers(1)
         self._consumer_admins: dict[int, ConsumerAdmin] = {}
         self._supplier_admins: dict[int, SupplierAdmin] = {}
-        self.place = f"channel/{id_}"
+        self.place = f"{self.PLACE}/{id_}"
         super().__init__(service.orb, service.key(self.place))
         self.filter_factory = FilterFactory(self)
-        self._consumer_admins[0] = ConsumerAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)
-        self._supplier_admins[0] = SupplierAdmin(self, 0, CosNotifyChannelAdmin.AND_OP)
+        self._consumer_admins[0] = self.CONSUMER_ADMIN(self, 0, CosNotifyChannelAdmin.AND_OP)
+        self._supplier_admins[0] = self.SUPPLIER_ADMIN(self, 0, CosNotifyChannelAdmin.AND_OP)
 
     # What clients call
 
@@ -61,15 +67,15 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
     for_consumers = _get_default_consumer_admin
     for_suppliers = _get_default_supplier_admin
 
-    def new_for_consumers(self, op: Any) -> tuple[Any, int]:
+    def _new_for_consumers(self, op: Any) -> tuple[Any, int]:
         self.check_alive()
-        admin = ConsumerAdmin(self, self._consumer_admin_ids.take(), op)
+        admin = self.CONSUMER_ADMIN(self, self._consumer_admin_ids.take(), op)
         self._keep(self._consumer_admins, admin)
         return admin.reference, admin.id
 
-    def new_for_suppliers(self, op: Any) -> tuple[Any, int]:
+    def _new_for_suppliers(self, op: Any) -> tuple[Any, int]:
         self.check_alive()
-        admin = SupplierAdmin(self, self._supplier_admin_ids.take(), op)
+        admin = self.SUPPLIER_ADMIN(self, self._supplier_admin_ids.take(), op)
         self._keep(self._supplier_admins, admin)
         return admin.reference, admin.id
 
@@ -154,6 +160,15 @@ class EventChannel(ServiceObject, QosAdmin, CosNotifyChannelAdmin__POA.EventChan
         if not self.alive:  # it was destroyed meanwhile
             admin.dismiss()
             self.check_alive()
+
+
+class EventChannel(Channel, CosNotifyChannelAdmin__POA.EventChannel):  # type: ignore[misc]
+    PLACE = "channel"
+    CONSUMER_ADMIN = ConsumerAdmin
+    SUPPLIER_ADMIN = SupplierAdmin
+
+    new_for_consumers = Channel._new_for_consumers
+    new_for_suppliers = Channel._new_for_suppliers
 
 
 def _find(admins: Any, id_: int) -> Any:

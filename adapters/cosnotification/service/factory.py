@@ -2,36 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from adapters.cosnotification.service.objects import ServiceObject
-from adapters.cosnotification.service.stubs import CosNotification, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
+from adapters.cosnotification.service.stubs import (
+    CosNotification,
+    CosNotifyChannelAdmin,
+    CosNotifyChannelAdmin__POA,
+    CosTypedNotifyChannelAdmin__POA,
+)
 
 if TYPE_CHECKING:
+    from adapters.cosnotification.service.channel import Channel
     from adapters.cosnotification.service.host import ServiceHost
 
 
-class EventChannelFactory(ServiceObject, CosNotifyChannelAdmin__POA.EventChannelFactory):  # type: ignore[misc]
+class EventChannelFactory(
+    ServiceObject,
+    CosNotifyChannelAdmin__POA.EventChannelFactory,  # type: ignore[misc]
+    CosTypedNotifyChannelAdmin__POA.TypedEventChannelFactory,  # type: ignore[misc]
+):
+    """Makes channels of both kinds; its reference says EventChannelFactory, and it is a TypedEventChannelFactory when asked."""
+
+    _omni_op_d: ClassVar = {
+        **CosNotifyChannelAdmin__POA.EventChannelFactory._omni_op_d,
+        **CosTypedNotifyChannelAdmin__POA.TypedEventChannelFactory._omni_op_d,
+    }
+
     def __init__(self, service: ServiceHost) -> None:
         self._service = service
         super().__init__(service.orb, service.key("factory"))
 
     def create_channel(self, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
         self.check_alive()
-        channel = self._service.create_channel()
-        try:
-            channel.set_qos(initial_qos)
-            channel.set_admin(initial_admin)
-        except (CosNotification.UnsupportedQoS, CosNotification.UnsupportedAdmin):
-            channel.dismiss()
-            raise
-        return channel.reference, channel.id
+        return _set_up(self._service.create_channel(), initial_qos, initial_admin)
 
     def get_all_channels(self) -> list[int]:
         return [channel.id for channel in self._service.channels]
 
     def get_event_channel(self, id_: int) -> Any:
-        for channel in self._service.channels:
-            if channel.id == id_:
-                return channel.reference
-        raise CosNotifyChannelAdmin.ChannelNotFound
+        return _find(self._service.channels, id_)
+
+    def create_typed_channel(self, initial_QoS: Any, initial_admin: Any) -> tuple[Any, int]:
+        self.check_alive()
+        return _set_up(self._service.create_typed_channel(), initial_QoS, initial_admin)
+
+    def get_all_typed_channels(self) -> list[int]:
+        return [channel.id for channel in self._service.typed_channels]
+
+    def get_typed_event_channel(self, id_: int) -> Any:
+        return _find(self._service.typed_channels, id_)
+
+
+EventChannelFactory._omni_skeleton = EventChannelFactory  # the library asks this one whether it is a certain interface
+
+
+def _set_up(channel: Channel, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
+    try:
+        channel.set_qos(initial_qos)
+        channel.set_admin(initial_admin)
+    except (CosNotification.UnsupportedQoS, CosNotification.UnsupportedAdmin):
+        channel.dismiss()
+        raise
+    return channel.reference, channel.id
+
+
+def _find(channels: Sequence[Channel], id_: int) -> Any:
+    for channel in channels:
+        if channel.id == id_:
+            return channel.reference
+    raise CosNotifyChannelAdmin.ChannelNotFound

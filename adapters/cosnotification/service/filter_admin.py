@@ -9,6 +9,7 @@ from typing import Any, Final
 from adapters.cosnotification import shims
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.carried_operation import CarriedOperation
 from adapters.cosnotification.service.engine.filter_set import Remembered, Test, any_of
 from adapters.cosnotification.service.event_types import EVERYTHING, Types
 from adapters.cosnotification.service.filter import Filter
@@ -123,6 +124,8 @@ def foreign_test(reference: Any) -> Test:
         try:
             if event.is_untyped:
                 return bool(reference.match(event.any))
+            if isinstance(event, CarriedOperation):
+                return bool(reference.match_typed(event.typed))
             return bool(reference.match_structured(event.structured))
         except CORBA.Exception:
             return False
@@ -150,6 +153,8 @@ class Mapping:
         try:
             if event.is_untyped:
                 matched, value = self.reference.match(event.any)
+            elif isinstance(event, CarriedOperation):
+                matched, value = self.reference.match_typed(event.typed)
             else:
                 matched, value = self.reference.match_structured(event.structured)
         except CORBA.Exception:

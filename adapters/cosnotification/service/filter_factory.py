@@ -13,11 +13,11 @@ from adapters.cosnotification.service.objects import Numbers, ServiceObject
 from adapters.cosnotification.service.stubs import CosNotifyFilter, CosNotifyFilter__POA
 
 if TYPE_CHECKING:
-    from adapters.cosnotification.service.channel import EventChannel
+    from adapters.cosnotification.service.channel import Channel
 
 
 class FilterFactory(ServiceObject, CosNotifyFilter__POA.FilterFactory):  # type: ignore[misc]
-    def __init__(self, channel: EventChannel) -> None:
+    def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.announcer = Announcer(f"filters-{channel.id}")
         self._ids = Numbers(1)

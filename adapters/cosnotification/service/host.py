@@ -6,19 +6,21 @@ import hmac
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from adapters.cosnotification.local_orb import LocalOrb
-from adapters.cosnotification.service.channel import EventChannel
+from adapters.cosnotification.service.channel import Channel, EventChannel
 from adapters.cosnotification.service.engine.inlet import Inlet
 from adapters.cosnotification.service.engine.outlet import Outlet, RetryPolicy
 from adapters.cosnotification.service.factory import EventChannelFactory
 from adapters.cosnotification.service.objects import Numbers
 from adapters.cosnotification.service.pull_consumers import PullConsumer
 from adapters.cosnotification.service.push_suppliers import PushSupplier
+from adapters.cosnotification.service.typed_channel import TypedEventChannel
+from adapters.cosnotification.typed.interface import TypedInterface
 
 QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
 DRAIN_SECS: Final = 2.0
@@ -35,6 +37,8 @@ class ServiceHost:
         orb: LocalOrb,
         *,
         channels: int = 1,
+        typed_channels: int = 0,
+        interfaces: Sequence[TypedInterface] = (),
         secret: bytes | None = None,
         queue_limit: int = QUEUE_LIMIT,
         retry: RetryPolicy | None = None,
@@ -44,9 +48,13 @@ class ServiceHost:
         self.queue_limit = queue_limit
         self.retry = retry or RetryPolicy()
         self._initial_channels = channels
+        self._initial_typed_channels = typed_channels
+        self._interfaces = tuple(interfaces)
         self._ids = Numbers(0)
+        self._typed_ids = Numbers(0)
         self._lock = threading.Lock()
         self._channels: dict[int, EventChannel] = {}
+        self._typed_channels: dict[int, TypedEventChannel] = {}
         self._factory: EventChannelFactory | None = None
         self._farewells = ThreadPoolExecutor(FAREWELLS_AT_ONCE, "farewell")
         self._under_way: set[Future[None]] = set()
@@ -60,6 +68,8 @@ class ServiceHost:
         self._factory = EventChannelFactory(self)
         for _ in range(self._initial_channels):
             self.create_channel()
+        for _ in range(self._initial_typed_channels):
+            self.create_typed_channel()
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""
@@ -68,12 +78,12 @@ class ServiceHost:
             return
         factory.end()
         self._drain()
-        proxies = [proxy for channel in self.channels for proxy in channel.proxies]
+        proxies = [proxy for channel in self.all_channels for proxy in channel.proxies]
         threads: list[Outlet | Inlet] = [
             proxy.outlet for proxy in proxies if isinstance(proxy, PushSupplier) and proxy.outlet is not None
         ]
         threads += [proxy.inlet for proxy in proxies if isinstance(proxy, PullConsumer) and proxy.inlet is not None]
-        for channel in self.channels:
+        for channel in self.all_channels:
             channel.dismiss()
         with self._lock:
             farewells = list(self._under_way)
@@ -97,15 +107,36 @@ class ServiceHost:
         with self._lock:
             return list(self._channels.values())
 
+    @property
+    def typed_channels(self) -> list[TypedEventChannel]:
+        with self._lock:
+            return list(self._typed_channels.values())
+
+    @property
+    def all_channels(self) -> list[Channel]:
+        return [*self.channels, *self.typed_channels]
+
     def create_channel(self) -> EventChannel:
         channel = EventChannel(self, self._ids.take())
         with self._lock:
             self._channels[channel.id] = channel
         return channel
 
-    def forget(self, channel: EventChannel) -> None:
+    def create_typed_channel(self) -> TypedEventChannel:
+        """Typed channels have ids of their own, from 0 on."""
+        channel = TypedEventChannel(self, self._typed_ids.take())
         with self._lock:
-            self._channels.pop(channel.id, None)
+            self._typed_channels[channel.id] = channel
+        return channel
+
+    def forget(self, channel: Channel) -> None:
+        channels: dict[int, Any] = self._typed_channels if isinstance(channel, TypedEventChannel) else self._channels
+        with self._lock:
+            channels.pop(channel.id, None)
+
+    def interface(self, key: str) -> TypedInterface | None:
+        """The interface `<I>` that a client of a typed channel names; None for one that is not known, or cannot carry events."""
+        return next((each for each in self._interfaces if each.is_called(key) and not each.troubles), None)
 
     def farewell(self, call: Callable[[], None]) -> None:
         """Tell a client that its connection is over: on another thread, many at a time, for clients may hang."""
@@ -121,7 +152,7 @@ class ServiceHost:
 
     def queued(self) -> int:
         """Events that wait for a consumer, those under way included."""
-        return sum(route.waiting for channel in self.channels for route in channel.hub.routes)
+        return sum(route.waiting for channel in self.all_channels for route in channel.hub.routes)
 
     def _drain(self) -> None:
         deadline = time.monotonic() + DRAIN_SECS

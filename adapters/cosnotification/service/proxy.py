@@ -75,6 +75,10 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
 
     # For the kinds of proxy
 
+    @property
+    def connected(self) -> bool:
+        return self._connected
+
     def connect(self, client: Any) -> None:
         """CREATED to CONNECTED, or an exception of RULES.md 1.10."""
         client = self._fit(client)

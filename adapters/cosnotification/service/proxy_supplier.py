@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 class ProxySupplier(Proxy, MappedQos):
     admin: ConsumerAdmin
+    can_take: Test | None = None  # what a consumer of this kind can be given at all; None: everything
 
     def __init__(self, admin: ConsumerAdmin, id_: int) -> None:
         self.queue = EventQueue(QueueRules())
@@ -70,7 +71,9 @@ class ProxySupplier(Proxy, MappedQos):
         test = combined(self.admin.test, self.test, all_of=all_of)
         subscribed = self.declared.types or self.admin.declared.types
         if subscribed:
-            test = _both(EventTypes(subscribed), test)
+            test = _both(_of(EventTypes(subscribed)), test)
+        if self.can_take is not None:
+            test = _both(self.can_take, test)
         foreign = self.has_foreign_filters or self.admin.has_foreign_filters
         foreign = foreign or self.has_foreign_mappings or self.admin.has_foreign_mappings
         self.route.set(test, self._mapping("priority"), self._mapping("lifetime"), slow=foreign)
@@ -114,7 +117,9 @@ class ProxySupplier(Proxy, MappedQos):
         return first
 
 
-def _both(types: EventTypes, test: Test | None) -> Test:
-    if test is None:
-        return lambda event: types.covers(*event.event_type)
-    return lambda event: types.covers(*event.event_type) and test(event)
+def _of(types: EventTypes) -> Test:
+    return lambda event: types.covers(*event.event_type)
+
+
+def _both(one: Test, other: Test | None) -> Test:
+    return one if other is None else lambda event: one(event) and other(event)

@@ -58,8 +58,9 @@ class PullSupplier(ProxySupplier):
         return entries
 
 
-class AnyPullSupplier(PullSupplier):
-    TYPE = CosNotifyChannelAdmin.PULL_ANY
+class AnyPull(PullSupplier):
+    """Gives events as anys."""
+
     CLIENT = CosEventComm.PullConsumer
     FAREWELL = "disconnect_pull_consumer"
 
@@ -72,6 +73,10 @@ class AnyPullSupplier(PullSupplier):
 
     def disconnect_pull_supplier(self) -> None:
         self.disconnect()
+
+
+class AnyPullSupplier(AnyPull):
+    TYPE = CosNotifyChannelAdmin.PULL_ANY
 
 
 class ProxyPullSupplier(AnyPullSupplier, CosNotifyChannelAdmin__POA.ProxyPullSupplier):  # type: ignore[misc]

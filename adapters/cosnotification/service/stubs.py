@@ -13,6 +13,11 @@ from adapters.cosnotification.stubs import (
 import CosEventChannelAdmin__POA
 import CosNotifyFilter
 import CosNotifyFilter__POA
+import CosTypedEventChannelAdmin
+import CosTypedEventChannelAdmin__POA
+import CosTypedEventComm
+import CosTypedNotifyChannelAdmin
+import CosTypedNotifyChannelAdmin__POA
 
 __all__ = [
     "CORBA",
@@ -25,4 +30,9 @@ __all__ = [
     "CosNotifyComm",
     "CosNotifyFilter",
     "CosNotifyFilter__POA",
+    "CosTypedEventChannelAdmin",
+    "CosTypedEventChannelAdmin__POA",
+    "CosTypedEventComm",
+    "CosTypedNotifyChannelAdmin",
+    "CosTypedNotifyChannelAdmin__POA",
 ]

@@ -295,7 +295,7 @@ def constraint(spec: str | tuple[str, list[tuple[str, str]]]) -> Any:
 
 
 def connect(proxy: Any, style: str, side: str, form: str, client: Any) -> None:
-    middle = "" if form == "plain" else f"{form}_"
+    middle = "" if form.endswith("plain") else f"{form}_"
     getattr(proxy, f"connect_{middle}{style}_{side}")(client)
 
 

@@ -20,26 +20,37 @@ from tests.interop.notification_service.clients import (
     property_,
     until,
 )
+from tests.interop.notification_service.typed_clients import ALARMS, TypedChannel
 
 # ruff: isort: split
 import CosEventChannelAdmin__POA
 import CosNotifyChannelAdmin__POA
 import CosNotifyFilter
 import CosNotifyFilter__POA
+import CosTypedEventChannelAdmin
+import CosTypedEventChannelAdmin__POA
+import CosTypedNotifyChannelAdmin
+import CosTypedNotifyChannelAdmin__POA
 
 MODULES = {
     "CosNotifyChannelAdmin": (CosNotifyChannelAdmin__POA, CosNotifyChannelAdmin),
     "CosNotifyFilter": (CosNotifyFilter__POA, CosNotifyFilter),
     "CosEventChannelAdmin": (CosEventChannelAdmin__POA, CosEventChannelAdmin),
+    "CosTypedNotifyChannelAdmin": (CosTypedNotifyChannelAdmin__POA, CosTypedNotifyChannelAdmin),
+    "CosTypedEventChannelAdmin": (CosTypedEventChannelAdmin__POA, CosTypedEventChannelAdmin),
 }
 BASES = ("ProxyConsumer", "ProxySupplier", "FilterAdmin")  # no object has only these
-_PROXY = re.compile("(Structured|Sequence|)Proxy(Push|Pull)(Consumer|Supplier)")
+_PROXY = re.compile("(Structured|Sequence|Typed|)Proxy(Push|Pull)(Consumer|Supplier)")
 
 
 class Operation(NamedTuple):
     module: str
     interface: str
     name: str
+
+    @property
+    def typed(self) -> bool:
+        return self.module.startswith("CosTyped")
 
     @property
     def exceptions(self) -> list[Any]:
@@ -84,6 +95,10 @@ class Subject:
             "FilterFactory": lambda: filters,
             "Filter": lambda: filters.create_filter("EXTENDED_TCL"),
             "MappingFilter": lambda: filters.create_mapping_filter("EXTENDED_TCL", short(0)),
+            "TypedEventChannelFactory": lambda: self.channel.factory,
+            "TypedEventChannel": lambda: channel,
+            "TypedConsumerAdmin": lambda: channel.new_for_typed_notification_consumers(AND_OP)[0],
+            "TypedSupplierAdmin": lambda: channel.new_for_typed_notification_suppliers(AND_OP)[0],
         }
         return makers[interface]()
 
@@ -91,6 +106,8 @@ class Subject:
     def client(self) -> Any:
         assert self.kind is not None
         style, side, form = self.kind
+        if isinstance(self.channel, TypedChannel) and form.startswith("typed"):
+            return self.channel.activate(self.channel.client(style, side))
         return self.channel.activate(CLIENTS[style, side][form]())
 
     def connected(self) -> Any:
@@ -101,7 +118,10 @@ class Subject:
     def with_event(self) -> Any:
         """Connected, and one event waits."""
         proxy = self.connected()
-        self.channel.supplier().push_structured_event(event(1))
+        if isinstance(self.channel, TypedChannel):
+            self.channel.alarms().named("x")
+        else:
+            self.channel.supplier().push_structured_event(event(1))
         return proxy
 
 
@@ -112,6 +132,8 @@ def _kind(module: str, interface: str) -> tuple[str, str, str] | None:
         return None
     form, style, proxy_side = (part.lower() for part in found.groups())
     side = "consumer" if proxy_side == "supplier" else "supplier"
+    if module == "CosTypedEventChannelAdmin":
+        return style, side, "typed plain"
     return style, side, "plain" if module == "CosEventChannelAdmin" else form or "any"
 
 
@@ -198,6 +220,7 @@ CALLS: dict[str, Callable[[Subject], Any]] = {
     "create_channel": lambda s: s.object.create_channel([], [])[0].destroy(),
     "create_filter": lambda s: s.object.create_filter("EXTENDED_TCL"),
     "create_mapping_filter": lambda s: s.object.create_mapping_filter("EXTENDED_TCL", short(0)),
+    "create_typed_channel": lambda s: s.object.create_typed_channel([], [])[0].destroy(),
     "destroy": lambda s: s.object.destroy() or gone(s.object),
     "detach_callback": lambda s: _with_callback(s, lambda f, id_: f.detach_callback(id_) or f.get_callbacks() == []),
     "for_consumers": lambda s: s.object.for_consumers().obtain_pull_supplier(),
@@ -219,6 +242,12 @@ CALLS: dict[str, Callable[[Subject], Any]] = {
     "get_proxy_supplier": _obtained,
     "get_qos": lambda s: len(s.object.get_qos()) >= 10,
     "get_supplieradmin": lambda s: s.object.get_supplieradmin(0)._get_MyID() == 0,
+    "get_all_typed_channels": lambda s: s.channel.id in s.object.get_all_typed_channels(),
+    "get_typed_consumer": lambda s: s.object.get_typed_consumer()._is_a(ALARMS),
+    "get_typed_event_channel": lambda s: s.object.get_typed_event_channel(s.channel.id)._is_equivalent(
+        s.channel.reference
+    ),
+    "get_typed_supplier": lambda s: s.object.get_typed_supplier()._is_a(ALARMS.replace("Alarms", "PullAlarms")),
     "match": lambda s: s.object.match(ANY),
     "match_structured": lambda s: s.object.match_structured(event(1)),
     "match_typed": lambda s: s.object.match_typed(TYPED),
@@ -228,6 +257,8 @@ CALLS: dict[str, Callable[[Subject], Any]] = {
     ),
     "new_for_consumers": lambda s: s.object.new_for_consumers(AND_OP)[1] > 0,
     "new_for_suppliers": lambda s: s.object.new_for_suppliers(AND_OP)[1] > 0,
+    "new_for_typed_notification_consumers": lambda s: s.object.new_for_typed_notification_consumers(AND_OP)[1] > 0,
+    "new_for_typed_notification_suppliers": lambda s: s.object.new_for_typed_notification_suppliers(AND_OP)[1] > 0,
     "obtain_notification_pull_consumer": lambda s: s.object.obtain_notification_pull_consumer(FORM)[1] > 0,
     "obtain_notification_pull_supplier": lambda s: s.object.obtain_notification_pull_supplier(FORM)[1] > 0,
     "obtain_notification_push_consumer": lambda s: s.object.obtain_notification_push_consumer(FORM)[1] > 0,
@@ -238,6 +269,22 @@ CALLS: dict[str, Callable[[Subject], Any]] = {
     "obtain_push_consumer": lambda s: s.object.obtain_push_consumer(),
     "obtain_push_supplier": lambda s: s.object.obtain_push_supplier(),
     "obtain_subscription_types": lambda s: s.object.obtain_subscription_types(MODE) == [],
+    "obtain_typed_notification_pull_consumer": lambda s: (
+        s.object.obtain_typed_notification_pull_consumer(ALARMS)[1] > 0
+    ),
+    "obtain_typed_notification_pull_supplier": lambda s: (
+        s.object.obtain_typed_notification_pull_supplier(ALARMS)[1] > 0
+    ),
+    "obtain_typed_notification_push_consumer": lambda s: (
+        s.object.obtain_typed_notification_push_consumer(ALARMS)[1] > 0
+    ),
+    "obtain_typed_notification_push_supplier": lambda s: (
+        s.object.obtain_typed_notification_push_supplier(ALARMS)[1] > 0
+    ),
+    "obtain_typed_pull_consumer": lambda s: s.object.obtain_typed_pull_consumer(ALARMS),
+    "obtain_typed_pull_supplier": lambda s: s.object.obtain_typed_pull_supplier(ALARMS),
+    "obtain_typed_push_consumer": lambda s: s.object.obtain_typed_push_consumer(ALARMS),
+    "obtain_typed_push_supplier": lambda s: s.object.obtain_typed_push_supplier(ALARMS),
     "offer_change": lambda s: s.object.offer_change(_types(("d", "t")), []),
     "pull": lambda s: s.with_event().pull(),
     "pull_structured_event": lambda s: s.with_event().pull_structured_event(),
@@ -261,7 +308,8 @@ CALLS: dict[str, Callable[[Subject], Any]] = {
     "validate_qos": lambda s: s.object.validate_qos(PRIORITY),
 }
 NOTHING = {  # operations without a result, whose call above gives none either
-    "create_channel", "modify_constraints", "modify_mapping_constraints", "offer_change", "push", "push_structured_event",
+    "create_channel", "create_typed_channel",
+    "modify_constraints", "modify_mapping_constraints", "offer_change", "push", "push_structured_event",
     "push_structured_events", "remove_all_mapping_constraints", "resume_connection", "set_admin", "set_qos",
     "subscription_change", "suspend_connection",
 }  # fmt: skip

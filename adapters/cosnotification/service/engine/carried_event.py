@@ -24,6 +24,8 @@ _TK_ANY: Final = 11
 class CarriedEvent:
     """Times are TimeBase::TimeT: 100 ns since 1582. What the header does not say is None."""
 
+    is_typed = False  # as it came: an operation of a typed channel's interface
+
     __slots__ = ("_any", "_model", "_structured", "arrived", "is_untyped", "priority", "start", "stop", "timeout")
 
     def __init__(self, structured: Any, any_: Any = None) -> None:

@@ -117,6 +117,15 @@ class EventQueue:
                 return []
             self._sleep(left_secs if wait_secs is None else min(left_secs, wait_secs))
 
+    def take_first(self, wanted: Callable[[CarriedEvent], bool]) -> CarriedEvent | None:
+        """The first event that is due and wanted, if there is one now; it need not be settled. The others keep their places."""
+        with self._lock:
+            self._sort_in()
+            if self._paused:
+                return None
+            entry = self._ordering.pop_first(self._now(), lambda entry: wanted(entry.event))
+        return None if entry is None else entry.event
+
     def settle(self) -> None:
         """What was taken is done with."""
         self._taken = []

@@ -131,6 +131,20 @@ class Ordering:
             self.expired += 1
         return None
 
+    def pop_first(self, now: int, wanted: Callable[[Entry], bool]) -> Entry | None:
+        """The first that is due and wanted; the others stay where they are."""
+        self._release(now)
+        while (found := self._ready.first(wanted)) is not None:
+            found.gone = True
+            self.length -= 1
+            self._ready.tidy(self.length)
+            if self._victims is not None:
+                self._victims.tidy(self.length)
+            if found.deadline > now:
+                return found
+            self.expired += 1
+        return None
+
     @property
     def next_start(self) -> int | None:
         """When the next early event is due."""
@@ -185,6 +199,18 @@ class _Sorted:
         if heap and (not run or heap[0][0] < self._key(run[0])):
             return heapq.heappop(heap)[1]
         return run.popleft() if run else None
+
+    def first(self, wanted: Callable[[Entry], bool]) -> Entry | None:
+        """It stays where it is."""
+        run = self._run
+        while run and run[0].gone:
+            run.popleft()
+        best = next((entry for entry in run if not entry.gone and wanted(entry)), None)
+        if self._heap:
+            late = min(((key, entry) for key, entry in self._heap if not entry.gone and wanted(entry)), default=None)
+            if late is not None and (best is None or late[0] < self._key(best)):
+                return late[1]
+        return best
 
     def tidy(self, alive: int) -> None:
         """Forget those that are gone when they are the most."""
