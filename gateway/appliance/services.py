@@ -63,7 +63,13 @@ class Services:
     def _start_notification(self, settings: NotificationServiceSettings) -> None:
         from adapters.cosnotification.service.service import NotificationService
 
-        service = NotificationService(self.orb(), channels=settings.channels)
+        service = NotificationService(
+            self.orb(),
+            channels=settings.channels,
+            typed_channels=settings.typed_channels,
+            idl=settings.idl,
+            include=settings.include,
+        )
         service.start()
         self._undo.append(service.stop)
         reference = Path(settings.factory_ior)

@@ -16,6 +16,11 @@ class NotificationServiceSettings(StrictModel):
     factory_ior: str = Field(min_length=1, description="File that the factory's reference is written to.")
     store: str | None = Field(default=None, min_length=1, description="File that keeps channels over a restart.")
     channels: int = Field(default=1, ge=0, description="Event channels that are made at start, with ids from 0.")
+    typed_channels: int = Field(
+        default=0, ge=0, description="Typed event channels that are made at start, with ids of their own from 0."
+    )
+    idl: list[str] = Field(default=[], description="IDL files whose interfaces the clients of typed channels may name.")
+    include: list[str] = Field(default=[], description="Folders in which files that they include are looked for.")
 
 
 class BrokerServiceSettings(StrictModel):

@@ -7,22 +7,35 @@ from them is gone then, and clients connect anew.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 
 from adapters.cosnotification.orb import Orb
 
 
 class NotificationService:
-    """`start`, give `factory_ior` to clients, `stop`. Channels have ids from 0 on."""
+    """`start`, give `factory_ior` to clients, `stop`. Channels have ids from 0 on, and so have typed ones.
 
-    def __init__(self, orb: Orb, *, channels: int = 1) -> None:
+    `idl` are the files with the interfaces of typed channels, `include` folders for what these include.
+    """
+
+    def __init__(
+        self,
+        orb: Orb,
+        *,
+        channels: int = 1,
+        typed_channels: int = 0,
+        idl: Sequence[str] = (),
+        include: Sequence[str] = (),
+    ) -> None:
         self._orb = orb
         self._channels = channels
+        self._typed = typed_channels, tuple(idl), tuple(include)
         self._secret = secrets.token_bytes(32)
         self.factory_ior = ""
 
     def start(self) -> None:
         """The ORB must be running. Raises StopError."""
-        self.factory_ior = self._orb.host("service_start", self._channels, self._secret)
+        self.factory_ior = self._orb.host("service_start", self._channels, self._secret, self._typed)
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""

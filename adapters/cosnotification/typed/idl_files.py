@@ -73,7 +73,7 @@ def _read(files: Sequence[str], include: Sequence[str]) -> tuple[TypedInterface,
     lines = [line.strip() for line in reader.stderr.decode(errors="replace").splitlines() if line.strip()]
     troubles = [line for line in lines if _PLACE.fullmatch(line)] or lines[-1:] or [f"status {reader.returncode}"]
     place, message = _split(troubles[0])
-    further = "".join(f"\n  {trouble}" for trouble in troubles[1:SHOWN_TROUBLES])
+    further = "".join(f"; {trouble}" for trouble in troubles[1:SHOWN_TROUBLES])
     raise StopError(
         "COR-IDL", message + further, path=place or ", ".join(files), hint="mend the IDL, or give `include`"
     )

@@ -20,6 +20,7 @@ from adapters.base import AdapterError, ReconnectError
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
+from adapters.cosnotification.typed.idl_files import read_interfaces
 from adapters.cosnotification.worker.frames import Closed, Frames
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
 from adapters.cosnotification.worker.receiving import Receiver
@@ -122,8 +123,14 @@ class Worker:
         if found is not None:
             found.close()
 
-    def call_service_start(self, channels: int, secret: bytes) -> str:
-        service = ServiceHost(self._running, channels=channels, secret=secret)
+    def call_service_start(
+        self, channels: int, secret: bytes, typed: tuple[int, tuple[str, ...], tuple[str, ...]]
+    ) -> str:
+        typed_channels, idl, include = typed
+        interfaces = read_interfaces(idl, include) if idl else ()
+        service = ServiceHost(
+            self._running, channels=channels, typed_channels=typed_channels, interfaces=interfaces, secret=secret
+        )
         service.start()
         self._service = service
         return service.factory_ior

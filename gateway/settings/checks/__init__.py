@@ -11,6 +11,7 @@ from gateway.settings.checks.factory import check_factories
 from gateway.settings.checks.filters import check_filters
 from gateway.settings.checks.forms import check_effect, check_property_types
 from gateway.settings.checks.hosted import check_hosted_channels
+from gateway.settings.checks.idl import check_idl
 from gateway.settings.checks.jms import check_jms_channels
 from gateway.settings.checks.journal import check_journal, check_journalled_links
 from gateway.settings.checks.link_tests import check_link_tests
@@ -30,6 +31,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_factories,
     check_way_back,
     check_hosted_channels,
+    check_idl,
     check_references,
     check_unused,
     check_stomp_channels,

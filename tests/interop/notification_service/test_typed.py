@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from mappings import event_forms
 from mappings.idl_types import ANY, LONG, SHORT, STRING, Alias, Enum, IdlType, Member, Sequence, Struct
 from mappings.known_types import PROPERTY_SEQ
 from mappings.model import Any_, Property, StructuredEvent, TypedEvent, UntypedEvent
+from tests.contract.wires.cosnotification_peer import PLANT
 from tests.interop.notification_service.clients import AND_OP, CLIENTS, Channel, connect, constraint, property_, until
 from tests.interop.notification_service.typed_clients import (
     ALARMS,
@@ -28,6 +30,7 @@ from tests.interop.notification_service.typed_clients import (
     TypedPushConsumer,
     plain,
 )
+from tests.parts.gateway import Gateway
 
 # ruff: isort: split
 import CosNotifyFilter__POA
@@ -383,3 +386,23 @@ def test_mapping_filters_apply(channel: TypedChannel) -> None:
         alarms.named(who)
     pull = proxy.get_typed_supplier()._narrow(Plant.PullAlarms)
     assert [pull.try_named()[1] for _ in range(3)] == ["urgent", "a", "b"]
+
+
+def test_a_gateway_hosts_typed_channels(tmp_path: Path, service: tuple[LocalOrb, str]) -> None:
+    notification = {"factory_ior": "run/factory.ior", "channels": 1, "typed_channels": 2, "idl": [str(PLANT)]}
+    with Gateway(tmp_path, {"services": {"notification": notification}}):
+        factory_ior = str(tmp_path / "run" / "factory.ior")
+        channel = TypedChannel(service[0], factory_ior)
+        assert channel.factory.get_all_typed_channels() == [0, 1, 2]
+        consumer = channel.typed_consumer()
+        supply_all(channel.alarms())
+        until(lambda: len(consumer.calls) == len(OPERATIONS))
+        channel.close()
+
+
+def test_a_gateway_does_not_start_with_idl_that_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "wrong.idl").write_text("interface I { void op(in strin s); };")
+    notification = {"factory_ior": "run/factory.ior", "typed_channels": 1, "idl": ["wrong.idl"]}
+    gateway = Gateway(tmp_path, {"services": {"notification": notification}})
+    with pytest.raises(AssertionError, match=r"wrong\.idl:1"), gateway:
+        pass

@@ -163,3 +163,30 @@ def test_what_has_run_out_does_not_hide_what_is_to_come() -> None:
 
     assert len(queue.take(Batching(1), PATIENCE_SECS, stop=never_stop)) == 1
     assert len(asked) == 1, "it slept until the start, not until the time-out"
+
+
+def test_the_first_that_is_wanted_is_taken_and_the_others_keep_their_places() -> None:
+    clock = Clock()
+    queue = EventQueue(QueueRules(), clock)
+    low, high, early, dead = carried(), carried(priority=5), carried(start=2_000), carried(arrived=1, timeout=10)
+    others = [carried() for _ in range(200)]
+    queue.put_many([*others[:100], low, early, dead, high, *others[100:]])
+    assert queue.take_first(lambda event: event in (low, high)) is high, "in the order of the queue, not of arrival"
+    assert queue.take_first(lambda event: event in (low, high)) is low
+    assert queue.take_first(lambda event: event is early) is None, "its time has not come"
+    assert queue.take_first(lambda event: event is dead) is None, "its time is over"
+    assert queue.expired == 1
+    clock.now = 2_000
+    assert queue.take_first(lambda event: event is early) is early
+    assert [entry.event for entry in queue.take(Batching(500), 0)] == others
+    queue.settle()
+    assert len(queue) == 0
+
+
+def test_nothing_is_taken_first_while_paused() -> None:
+    queue = EventQueue(QueueRules())
+    queue.put(event := carried())
+    queue.pause()
+    assert queue.take_first(lambda _: True) is None
+    queue.resume()
+    assert queue.take_first(lambda _: True) is event

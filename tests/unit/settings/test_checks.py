@@ -177,6 +177,9 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaname::ns.example:2809'}}\n", "#name"),
     ("CFG-HOSTED-CHANNEL", "name: x\nservices: {notification: {factory_ior: run/n.ior}}\n"
      "endpoints: {e: {type: cosnotification, factory: ./run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶1}}\n", "raise"),
+    ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, typed_channels: ▶1}}\n", "name the IDL files"),
+    ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[none.idl]}}\n", "no file none.idl"),
+    ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[pyproject.toml]}}\n", "pyproject.toml:1: "),
     ("CFG-SUBSCRIPTION", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶subscription: s}}\n", "topic"),
     ("CFG-FILTER-KIND", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1'], broker: rabbitmq}}\n"
