@@ -179,7 +179,7 @@ TOP: list[tuple[str, str, str]] = [
      "endpoints: {e: {type: cosnotification, factory: ./run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶1}}\n", "raise"),
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, typed_channels: ▶1}}\n", "name the IDL files"),
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[none.idl]}}\n", "no file none.idl"),
-    ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[pyproject.toml]}}\n", "pyproject.toml:1: "),
+    ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[pyproject.toml]}}\n", "pyproject.toml:"),
     ("CFG-SUBSCRIPTION", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶subscription: s}}\n", "topic"),
     ("CFG-FILTER-KIND", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1'], broker: rabbitmq}}\n"
