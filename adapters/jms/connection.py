@@ -10,6 +10,7 @@ from adapters.jms.frames import Frame
 from adapters.jms.provider_errors import Report, classify, shown_url
 from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.jms.worker_process import Jvm, Worker
+from adapters.topic_patterns import Topics
 
 GOODBYE_SECS: Final = 3.0
 
@@ -23,6 +24,7 @@ class Connection:
         self._role = role
         self._worker: Worker | None = None
         self.answer_timeout_secs = endpoint.answer_timeout_ms / 1000
+        self.topics = Topics(channel.destination, None if endpoint.ways is None else endpoint.ways.wildcards)
 
     @property
     def path(self) -> str:
@@ -85,6 +87,7 @@ class Connection:
     def _parameters(self) -> dict[str, Any]:
         endpoint, channel = self._endpoint, self._channel
         taking = self._role == "source"
+        ways = endpoint.ways
         durable = channel.subscription if taking else None
         return {
             "factory": endpoint.factory,
@@ -94,7 +97,8 @@ class Connection:
             "login": endpoint.login,
             "password": None if endpoint.password is None else endpoint.password.get_secret_value(),
             "client_id": (endpoint.client_id or durable) if durable is not None else None,
-            "destination": channel.destination,
+            "destination": self.topics.subscribed if taking else channel.destination,
+            "duplicate_property": None if ways is None else ways.duplicate_property,
             "selector": channel.selector if taking else None,
             "subscription": durable,
             "receive_batch": channel.receive_batch,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from adapters.base import Capabilities
+from adapters.jms.providers import WAYS, Provider, Ways, provider_of
 from adapters.settings_base import ChannelBase, EndpointBase, Profile, StrictModel
+from adapters.topic_patterns import pattern_of
+from mappings.destinations import Pattern
 
 SERIAL_FILTER: Final = "java.lang.*;java.math.*;java.time.*;java.util.*;maxdepth=50;maxrefs=100000;maxarray=10000000;!*"
 
@@ -38,6 +41,9 @@ class JmsEndpoint(EndpointBase):
         default={}, description="Further settings of the factory: {hostName: x} calls setHostName(x)."
     )
     jndi: JmsJndi | None = Field(default=None, description="Look the connection factory up; or give `factory`.")
+    provider: Provider | None = Field(
+        default=None, description="Whose ways to follow beyond JMS (patterns, duplicates); absent: told by the factory."
+    )
     login: str | None = Field(default=None, description="User name at the provider.")
     password: SecretStr | None = Field(default=None, description="Only as ${env:NAME} or ${file:PATH}.")
     client_id: str | None = Field(
@@ -65,11 +71,21 @@ class JmsEndpoint(EndpointBase):
             raise ValueError("url belongs to factory; with jndi, write jndi.provider_url")
         return self
 
+    @property
+    def ways(self) -> Ways | None:
+        """None: nothing is known of this provider."""
+        class_ = self.factory or (self.jndi.initial_context_factory if self.jndi is not None else "")
+        provider = self.provider or provider_of(class_)
+        return None if provider is None else WAYS[provider]
+
 
 class JmsChannel(ChannelBase):
     """A queue or topic of the provider."""
 
-    destination: str = Field(pattern=r"^(queue|topic)://.+", description="queue://NAME or topic://NAME.")
+    destination: str = Field(
+        pattern=r"^(queue|topic)://.+",
+        description="queue://NAME, topic://NAME, or, to take from many topics, a pattern such as topic://NAME.*.",
+    )
     profile: Profile = Field(default="strict", description="How property names are spelt.")
     selector: str | None = Field(default=None, min_length=1, description="JMS selector that the provider applies.")
     subscription: str | None = Field(
@@ -81,6 +97,17 @@ class JmsChannel(ChannelBase):
         default=1_000, ge=1, le=10_000, description="Most messages that are received before one commit settles them."
     )
     max_batch: int = Field(default=500, ge=1, le=10_000, description="Most messages that a link sends at once.")
+
+    @field_validator("destination")
+    @classmethod
+    def _pattern_of_topics(cls, destination: str) -> str:
+        pattern_of(destination)
+        return destination
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """Of the topics to take from; None: `destination` names one."""
+        return pattern_of(self.destination)
 
 
 def capabilities(channel: JmsChannel) -> Capabilities:

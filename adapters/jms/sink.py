@@ -143,7 +143,8 @@ class JmsSink(Sink):
                 pending.refusals.append(Refusal(index, _unsendable("the provider refused it again and again")))
                 pending.condemned.append(outgoing.id)
             else:
-                items.append((outgoing.destination or self._channel.destination, to_plain(outgoing.payload)))
+                destination = outgoing.destination or self._channel.destination
+                items.append((destination, to_plain(outgoing.payload), outgoing.id))
                 pending.indices.append(index)
                 pending.ids.append(outgoing.id)
         return items

@@ -17,11 +17,12 @@ from typing import Any, Final, NamedTuple
 from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
 from adapters.jms.connection import Connection
 from adapters.jms.frames import Frame
-from adapters.jms.plain import from_plain
+from adapters.jms.plain import HEADERS, from_plain
 from adapters.jms.provider_errors import Report, classify
 from adapters.jms.settings import JmsChannel, JmsEndpoint, capabilities
 from mappings.model import PERSISTENT
 
+DESTINATION: Final = HEADERS.index("JMSDestination")
 MOST_REMEMBERED: Final = 4  # times `receive_batch`: acknowledged messages whose commit we have not heard of
 
 
@@ -151,10 +152,12 @@ class JmsSource(Source):
     def _take(self, connection: Connection, frame: Frame) -> None:
         match frame[0]:
             case "messages":
-                again = [item[0] for item in frame[1] if self._was_acknowledged(item)]
-                if again:
-                    self._tell(("ack", tuple(again)))
-                self._arrived.extend(frame[1] if not again else [item for item in frame[1] if item[0] not in again])
+                over = {item[0] for item in frame[1] if self._was_acknowledged(item)}
+                if not connection.topics.exact:
+                    over |= {item[0] for item in frame[1] if not connection.topics.wants(_destination(item))}
+                if over:
+                    self._tell(("ack", tuple(over)))
+                self._arrived.extend(frame[1] if not over else [item for item in frame[1] if item[0] not in over])
             case "committed":
                 self._acknowledged = {
                     id_: number for id_, number in self._acknowledged.items() if not 0 < number <= frame[1]
@@ -190,3 +193,9 @@ class JmsSource(Source):
             error=error,
             token=Token(self._number, number),
         )
+
+
+def _destination(item: tuple[Any, ...]) -> str | None:
+    """Of a message as the worker tells it; None where it could not be read."""
+    shown: str | None = None if item[3] is None else item[3][0][DESTINATION]
+    return shown

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import unquote
 
+from adapters.topic_patterns import ARROW, HASH, Wildcards
+
 Confirm = Literal["batch", "message"]
 MapBodies = Literal["json", "broker"]
 
@@ -35,8 +37,7 @@ class Flavour:
     expiry_header: Literal["expires", "expiration"] = "expires"  # a moment, or a span, in milliseconds
     max_header_bytes: int | None = None  # the longest header line that it takes
     max_headers: int | None = None
-    many_levels: str = "#"  # wildcard for any number of levels, none too
-    many_levels_anywhere: bool = True  # else only at the end of a name
+    wildcards: Wildcards = HASH
     vhost: str | None = None  # the `host` of CONNECT where the configuration names none; None: the broker's address
 
     def to_wire(self, destination: str) -> str:
@@ -116,8 +117,7 @@ FLAVOURS: Final = {
             map_bodies="broker",
             text_with_length=True,
             java_text=True,
-            many_levels=">",
-            many_levels_anywhere=False,
+            wildcards=ARROW,
             max_header_bytes=10 * 1024,
             max_headers=1000,
         ),

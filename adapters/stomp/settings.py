@@ -9,7 +9,8 @@ from pydantic import Field, SecretStr, field_validator
 from adapters.base import Capabilities
 from adapters.settings_base import ChannelBase, EndpointBase, Profile, StrictModel
 from adapters.stomp.flavours import Confirm, MapBodies
-from mappings.destinations import Pattern, has_wildcard
+from adapters.topic_patterns import pattern_of
+from mappings.destinations import Pattern
 
 
 class StompTls(StrictModel):
@@ -79,18 +80,13 @@ class StompChannel(ChannelBase):
     @field_validator("destination")
     @classmethod
     def _pattern_of_topics(cls, destination: str) -> str:
-        kind, _, name = destination.partition("://")
-        if kind == "topic" and has_wildcard(name):
-            Pattern(name)
-        if kind == "queue" and {"*", "#"} & set(name.split(".")):
-            raise ValueError("patterns are for topics: a queue is named in full")
+        pattern_of(destination)
         return destination
 
     @property
     def pattern(self) -> Pattern | None:
         """Of the topics to take from; None: `destination` names one."""
-        kind, _, name = self.destination.partition("://")
-        return Pattern(name) if kind == "topic" and has_wildcard(name) else None
+        return pattern_of(self.destination)
 
 
 def capabilities(channel: StompChannel) -> Capabilities:

@@ -1,8 +1,4 @@
-"""Source of the STOMP wire: a subscription with an acknowledgement for every single message.
-
-A pattern of topics is a subscription to the broker's own wildcards. Where those stand for more topics than the pattern, what came
-too many is acknowledged and dropped here: a subscription to topics has copies of its own, so nobody else misses it.
-"""
+"""Source of the STOMP wire: a subscription with an acknowledgement for every single message."""
 
 from __future__ import annotations
 
@@ -15,15 +11,14 @@ from typing import Final, NamedTuple
 from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
 from adapters.stomp.codec import CodecError, Decoder
 from adapters.stomp.connection import Connection
-from adapters.stomp.flavours import FLAVOURS, Flavour
+from adapters.stomp.flavours import FLAVOURS
 from adapters.stomp.frames import Frame, FrameError, raw_header, unescape
 from adapters.stomp.settings import StompChannel, StompEndpoint, capabilities
-from adapters.stomp.wildcards import wire_pattern
+from adapters.topic_patterns import TOPIC, Topics
 from mappings.makers import maker
 from mappings.model import PERSISTENT
 
 MOST_HELD: Final = 2  # times the prefetch: beyond it nothing is read, should a broker not keep to the prefetch
-MOST_KNOWN: Final = 10_000  # names of topics, where they are compared here
 
 _make_delivery: Final = maker(Delivery)
 
@@ -31,37 +26,6 @@ _make_delivery: Final = maker(Delivery)
 class Token(NamedTuple):
     connection: int  # of which of our connections
     ack: str  # value of the `ack` header, escaped as it stood on the wire
-
-
-class _Topics:
-    """What to subscribe to, and which of the messages that then come are wanted."""
-
-    def __init__(self, channel: StompChannel, flavour: Flavour) -> None:
-        self.subscribed = channel.destination
-        self.exact = True
-        self._flavour = flavour
-        self._pattern = channel.pattern
-        self._known: dict[str, bool] = {}  # destination as it stands on the wire -> whether it is wanted
-        if self._pattern is not None:
-            name, self.exact = wire_pattern(self._pattern, flavour.many_levels, anywhere=flavour.many_levels_anywhere)
-            self.subscribed = f"topic://{name}"
-
-    def wants(self, frame: Frame) -> bool:
-        """Names are compared as the broker does: case counts."""
-        wire = raw_header(frame.head, b"destination")
-        if wire is None or self._pattern is None:
-            return True
-        wanted = self._known.get(wire)
-        if wanted is None:
-            try:
-                name = self._flavour.from_wire(unescape(wire)).removeprefix("topic://")
-            except FrameError:
-                return True  # it cannot be read: a dead letter, with a reason
-            wanted = self._pattern.matches(name, case=True)
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            self._known[wire] = wanted
-        return wanted
 
 
 class StompSource(Source):
@@ -83,7 +47,7 @@ class StompSource(Source):
         self._subscriptions = 0
         self._unsettled: set[str] = set()
         self._released: set[str] = set()  # given back, where NACK would lose them: they come with the next subscription
-        self._topics = _Topics(channel, self._flavour)
+        self._topics = Topics(channel.destination, self._flavour.wildcards, self._topic_of)
 
     def connect(self) -> None:
         self._number += 1
@@ -137,13 +101,22 @@ class StompSource(Source):
     def _without_strangers(self, frames: list[Frame]) -> list[Frame]:
         wanted, acks = [], []
         for frame in frames:
-            if self._topics.wants(frame):
+            if self._wants(frame):
                 wanted.append(frame)
             else:
                 acks.append(raw_header(frame.head, b"ack"))
         if acks:
             self._require().send("".join([f"ACK\nid:{ack}\n\n\0" for ack in acks if ack is not None]).encode())
         return wanted
+
+    def _wants(self, frame: Frame) -> bool:
+        try:
+            return self._topics.wants(raw_header(frame.head, b"destination"))
+        except FrameError:
+            return True  # it cannot be read: a dead letter, with a reason
+
+    def _topic_of(self, wire: str) -> str:
+        return self._flavour.from_wire(unescape(wire)).removeprefix(TOPIC)
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         self._answer("ACK", deliveries)

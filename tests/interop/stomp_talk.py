@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from adapters.base import Delivery, Outgoing
+from adapters.base import Delivery, Outgoing, Source
 from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
 from adapters.stomp.source import StompSource
@@ -28,7 +28,7 @@ def source_on(broker: BrokerPart, destination: str, **channel: object) -> Iterat
         source.close()
 
 
-def received(source: StompSource, count: int) -> list[Delivery]:
+def received(source: Source, count: int) -> list[Delivery]:
     got: list[Delivery] = []
     deadline = time.monotonic() + PATIENCE_SECS
     while len(got) < count and time.monotonic() < deadline:

@@ -190,7 +190,7 @@ def test_a_jms_producer_reaches_our_source(broker: Broker, jms: JmsClient, uniqu
     assert (seen.JMSDeliveryMode, octets.headers.JMSDeliveryMode) == ("PERSISTENT", "NON_PERSISTENT")
     assert seen.JMSExpiration is not None
     assert seen.JMSTimestamp is not None
-    assert seen.JMSExpiration - seen.JMSTimestamp == 600_000
+    assert abs(seen.JMSExpiration - seen.JMSTimestamp - 600_000) < 5_000  # Artemis' client looks at the clock twice
     texts = {name: (type_, value) for name, type_, value in text.properties if name in properties}
     assert texts == {
         "severity": ("String", "3"),

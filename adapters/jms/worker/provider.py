@@ -29,6 +29,7 @@ class Provider:
         self._destinations: dict[str, Any] = {}
         self.phase: Phase = "factory"
         self.hidden = _hidden(parameters)
+        self.duplicate_property: str | None = parameters["duplicate_property"]
         self.package = "javax.jms"
         self.connection: Any = None
         self.lost: tuple[str, tuple[str, ...], str] | None = None

@@ -1,4 +1,8 @@
-"""Serves a sink: all batches that wait go into one transaction, and are confirmed when it is committed."""
+"""Serves a sink: all batches that wait go into one transaction, and are confirmed when it is committed.
+
+Where the provider drops duplicates (Artemis), every message carries its event id. A transaction that holds an id which the provider
+has seen is refused as a whole; then its messages go one by one, outside of transactions, and the duplicates are dropped.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ MOST_MESSAGES: Final = 1000  # in one transaction, unless a single batch has mor
 ANSWER_ATTEMPTS: Final = 10
 ANSWER_PAUSE_SECS: Final = 0.1
 RETRY: Final = frozenset({"JMS-FULL", "JMS-ROLLED-BACK"})
+DUPLICATE: Final = "ActiveMQDuplicateIdException"
 
 
 class _Failed(Exception):
@@ -41,6 +46,7 @@ class _Sink:
         self._session = provider.connect()
         self._producer = self._session.createProducer(provider.null("Destination"))
         self._converter = Converter(provider, self._session)
+        self._one_by_one: Any = None  # a producer of a session without transactions, where one was needed
         self._not_there = provider.interface("InvalidDestinationException")
         self._waiting: deque[Frame] = deque()
         self._epoch = 0
@@ -81,30 +87,48 @@ class _Sink:
     def _transaction(self, batches: list[Frame]) -> bool:
         """False when the connection is of no use any more, which the parent knows then."""
         try:
-            faults = [(number, self._send(number, items)) for _, _, number, items in batches]
+            faults = [(number, self._send(self._producer, number, items)) for _, _, number, items in batches]
             self._provider.phase = "commit"
             try:
                 self._session.commit()
             except Exception as trouble:  # noqa: BLE001 - told to the parent
                 raise _Failed(trouble, None) from None
         except _Failed as failed:
-            return self._failed(failed)
+            return self._again_one_by_one(batches) if _is_duplicate(failed.trouble) else self._failed(failed)
         for number, refused in faults:
             self._inbox.tell(("confirmed", number, refused))
         return True
 
-    def _send(self, number: int, items: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[int, tuple[Any, ...]]]:
+    def _again_one_by_one(self, batches: list[Frame]) -> bool:
+        """As `_transaction`, of batches whose transaction was refused for a duplicate."""
+        try:
+            with contextlib.suppress(Exception):  # it may be rolled back already
+                self._session.rollback()
+            if self._one_by_one is None:
+                session = self._provider.connection.createSession(False, 1)
+                self._one_by_one = session.createProducer(self._provider.null("Destination"))
+            for _, _, number, items in batches:
+                self._inbox.tell(("confirmed", number, self._send(self._one_by_one, number, items)))
+        except _Failed as failed:
+            return self._failed(failed)
+        return True
+
+    def _send(
+        self, producer: Any, number: int, items: list[tuple[str, tuple[Any, ...], str]]
+    ) -> list[tuple[int, tuple[Any, ...]]]:
         """Messages that cannot be sent are left out, and told."""
         self._provider.phase = "send"
         refused = []
-        for place, (destination, plain) in enumerate(items):
+        for place, (destination, plain, id_) in enumerate(items):
             try:
                 message, mode, priority, time_to_live = self._converter.to_jms(plain)
+                if self._provider.duplicate_property is not None:
+                    message.setStringProperty(self._provider.duplicate_property, id_)
                 target = self._provider.destination(self._session, destination)
                 if destination.startswith("temp-"):
-                    self._answer(target, message, mode, priority, time_to_live)
+                    self._answer(producer, target, message, mode, priority, time_to_live)
                 else:
-                    self._producer.send(target, message, mode, priority, time_to_live)
+                    producer.send(target, message, mode, priority, time_to_live)
             except Exception as trouble:  # noqa: BLE001 - told to the parent
                 phase: Phase = "answer" if destination.startswith("temp-") else "send"
                 report = describe(trouble, phase, self._provider.hidden)
@@ -114,12 +138,12 @@ class _Sink:
             self._inbox.alive()
         return refused
 
-    def _answer(self, target: Any, message: Any, mode: int, priority: int, time_to_live: int) -> None:
+    def _answer(self, producer: Any, target: Any, message: Any, mode: int, priority: int, time_to_live: int) -> None:
         """To a temporary destination. ActiveMQ's client hears of those only some time after it has connected, and calls the others
         deleted."""
         for attempt in range(ANSWER_ATTEMPTS):
             try:
-                self._producer.send(target, message, mode, priority, time_to_live)
+                producer.send(target, message, mode, priority, time_to_live)
                 return
             except self._not_there:
                 if attempt == ANSWER_ATTEMPTS - 1:
@@ -141,6 +165,10 @@ class _Sink:
         blamed = failed.blamed if unknown and self._provider.is_sound() else None
         self._inbox.tell(("failed", self._provider.lost or report, blamed))
         return False
+
+
+def _is_duplicate(trouble: BaseException) -> bool:
+    return any(name.endswith(DUPLICATE) for name in describe(trouble, "commit")[1])
 
 
 def _lost(provider: Provider) -> Exception:

@@ -16,6 +16,7 @@ from gateway.settings.checks.jms import check_jms_channels
 from gateway.settings.checks.journal import check_journal, check_journalled_links
 from gateway.settings.checks.link_tests import check_link_tests
 from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
+from gateway.settings.checks.patterns import check_patterns
 from gateway.settings.checks.references import check_references, check_unused
 from gateway.settings.checks.rules import check_rules
 from gateway.settings.checks.secrets import check_secrets
@@ -36,6 +37,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_unused,
     check_stomp_channels,
     check_jms_channels,
+    check_patterns,
     check_domain,
     check_filters,
     check_effect,

@@ -22,13 +22,6 @@ def check_stomp_channels(settings: Settings, report: Report) -> None:
             path = ("channels", id_, "selector")
             hint = "write it as `selector:` of the link"
             report.error("CFG-FILTER-KIND", path, "RabbitMQ applies no selectors", hint, at=report.key(path))
-        if channel.pattern is not None and id_ in sinks:
-            report.error(
-                "CFG-PATTERN",
-                ("channels", id_, "destination"),
-                "a link sends to this channel, and nobody can send to a pattern of topics",
-                "name one topic; the pattern may be a channel of its own",
-            )
         if endpoint.broker == "artemis" and id_ in sources:
             report.note(
                 "CFG-BODIES-LOST",

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from adapters.jms.settings import JmsChannel, JmsEndpoint, capabilities
+from adapters.topic_patterns import Topics
 from tests.unit.settings.marked import codes
 
 JNDI = {"initial_context_factory": "a.B", "connection_factory": "cf"}
@@ -52,6 +53,35 @@ def test_types_survive_and_names_are_legal_everywhere() -> None:
 def test_lint_finds_nothing_where_all_is_well() -> None:
     assert lint(channel=", subscription: s, selector: 'a > 2'", more=", subscription: t") == []
     assert lint(source="events", sink="out") == [], "no CFG-TYPES-LOST here"
+
+
+def test_a_pattern_needs_a_provider_whose_wildcards_are_known() -> None:
+    assert lint(destination="topic://a.*") == ["CFG-PATTERN"]
+    assert lint(destination="topic://a.*", endpoint=", provider: fioranomq") == []
+    assert lint(destination="topic://a.*", source="events", sink="out", endpoint=", provider: artemis") == [
+        "CFG-PATTERN"
+    ]
+    assert lint(destination="topic://jndi:a.*") == []
+    for wrong in ("topic://a.*.#", "topic://a*", "queue://a.*"):
+        assert "CFG-VALUE" in lint(destination=wrong, endpoint=", provider: artemis")
+
+
+@pytest.mark.parametrize(
+    ("form", "duplicates", "subscribed"),
+    [
+        ({"factory": "org.apache.activemq.artemis.jms.client.ActiveMQConnectionFactory"}, "_AMQ_DUPL_ID", "a.#.b"),
+        ({"factory": "org.apache.activemq.ActiveMQConnectionFactory"}, None, "a.>"),
+        ({"jndi": {**JNDI, "initial_context_factory": "fiorano.jms.Context"}}, None, "a.*.b"),
+        ({"factory": "x.Y", "provider": "artemis"}, "_AMQ_DUPL_ID", "a.#.b"),
+    ],
+)
+def test_the_ways_of_a_provider(form: dict[str, object], duplicates: str | None, subscribed: str) -> None:
+    endpoint = JmsEndpoint.model_validate({"type": "jms", "classpath": ["a.jar"], **form})
+    assert endpoint.ways is not None
+    assert endpoint.ways.duplicate_property == duplicates
+    topics = Topics("topic://a.*.b", endpoint.ways.wildcards)
+    assert topics.subscribed.replace("*.#", "#").replace("*.>", ">") == f"topic://{subscribed}"
+    assert (topics.wants("topic://a.x.b"), topics.wants("topic://a.b"), topics.wants(None)) == (True, False, True)
 
 
 def test_lint_finds_subscriptions_that_cannot_be() -> None:
