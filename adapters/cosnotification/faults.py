@@ -64,6 +64,15 @@ _PUSH: Final[Mapping[str, Meaning]] = _by_id(
     }
 )
 
+_PULL: Final[Mapping[str, Meaning]] = _by_id(
+    {
+        CORBA.IMP_LIMIT: BUSY,
+        CORBA.NO_RESOURCES: BUSY,
+        CORBA.NO_MEMORY: BUSY,
+        CosEventComm.Disconnected: (ReconnectError, "COR-DISCONNECTED", ""),
+    }
+)
+
 _CONNECT: Final[Mapping[str, Meaning]] = _by_id(
     {
         CosNotifyChannelAdmin.ChannelNotFound: (
@@ -95,6 +104,16 @@ def on_push(error: CORBA.Exception, doing: str) -> AdapterError:
     if isinstance(error, CORBA.TRANSIENT) and not _is_ours(error):
         return _make(BUSY, error, doing)  # the channel itself says "later": the connection is fine
     return _as_error(error, doing, _PUSH)
+
+
+def on_pull(error: CORBA.Exception, doing: str) -> ReconnectError | RetryLaterError:
+    """What an exception means when we ask for an event."""
+    if isinstance(error, CORBA.TRANSIENT) and not _is_ours(error):
+        return RetryLaterError("COR-BUSY", f"{doing}: {spell(error)}")
+    trouble = _as_error(error, doing, _PULL)
+    if isinstance(trouble, ReconnectError | RetryLaterError):
+        return trouble
+    return ReconnectError(trouble.code, trouble.message, path=trouble.path, hint=trouble.hint)
 
 
 def _as_error(error: CORBA.Exception, doing: str, table: Mapping[str, Meaning]) -> AdapterError:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from adapters.base import AdapterError, ReconnectError, StopError
+from adapters.cosnotification.left_behind import LeftBehind
 from adapters.cosnotification.settings import OrbSettings
 from adapters.cosnotification.worker.frames import Closed, Frames, pack
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
@@ -26,6 +27,7 @@ from adapters.cosnotification.worker.told import heard
 
 START_SECS: Final = 30.0
 STOP_SECS: Final = 15.0
+CLOSE_SECS: Final = 6.0  # for one end to take its leave of a peer
 QUIET_SECS: Final = 1.0  # then the worker is asked whether it lives
 HUNG_SECS: Final = 20.0  # without a sign of life: it is killed
 GATHER_SECS: Final = 0.001
@@ -132,8 +134,9 @@ class Worker:
 class Orb:
     """`start` and `stop` pair up; `stop` twice is fine. Sources, sinks and services live between the two."""
 
-    def __init__(self, settings: OrbSettings | None = None) -> None:
+    def __init__(self, settings: OrbSettings | None = None, left_behind: LeftBehind | None = None) -> None:
         self.settings: Final = settings or OrbSettings()
+        self.left_behind: Final = left_behind or LeftBehind()
         self.crashes = 0
         self._lock = threading.Lock()
         self._worker: Worker | None = None  # None: it is away, or we are stopped
@@ -298,3 +301,13 @@ def await_(answer: Future[Any], timeout_secs: float) -> Any:
         return answer.result(timeout_secs)
     except Late:
         raise ReconnectError("COR-WORKER", "the ORB's process does not answer") from None
+
+
+def close_end(orb: Orb, worker: Worker, number: int) -> bool:
+    """Whether nothing of it is left at the peer."""
+    try:
+        return bool(worker.call("close", number).result(CLOSE_SECS))
+    except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
+        return False
+    finally:
+        orb.detach(number)

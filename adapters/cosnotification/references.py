@@ -1,25 +1,64 @@
-"""Finds objects by what a person writes in a configuration. Everything is looked up anew at every call: peers restart."""
+"""Finds objects by what a person writes in a configuration. Everything is looked up anew at every call: peers restart.
+
+IOR:…                            as it stands
+corbaloc:…  corbaname:…          by the ORB; corbaname:rir:#ctx/name starts at `orb.naming_service`
+http://…  https://…              a document that holds one of the above
+anything else                    the path of a file that holds one of the above
+"""
 
 from __future__ import annotations
 
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 from adapters.base import ReconnectError, StopError
 from adapters.cosnotification.faults import on_connect, spell
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
-from adapters.cosnotification.stubs import CORBA
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.cosnotification.stubs import CORBA, CosNaming, CosNotifyChannelAdmin
 
-_SCHEMES: Final = ("IOR:", "corbaloc:", "corbaname:")
-LONGEST_FILE_BYTES: Final = 1024 * 1024
+_SCHEMES: Final = ("ior:", "corbaloc:", "corbaname:")
+_WEB: Final = ("http://", "https://")
+_OUR_NAMES: Final = "corbaname:rir:#"
+LONGEST_TEXT_BYTES: Final = 1024 * 1024
+
+
+def find_channel(
+    orb: LocalOrb,
+    endpoint: CosNotificationEndpoint,
+    channel: CosNotificationChannel,
+    interface: Any,
+    timeout_ms: int,
+) -> Any:
+    """By its own reference, or by its id at the factory. Raises ReconnectError, StopError, or what the factory raises."""
+    if channel.reference is not None:
+        return resolve(orb, channel.reference, interface, timeout_ms)
+    if endpoint.factory is None or channel.channel is None:
+        raise StopError("COR-REFERENCE", "neither a factory and a ChannelID nor a reference is given")
+    factory = resolve(orb, endpoint.factory, CosNotifyChannelAdmin.EventChannelFactory, timeout_ms)
+    found = factory.get_event_channel(channel.channel)
+    if found is None:
+        raise ReconnectError("COR-PEER", "the factory gave no channel", path=shorten(endpoint.factory))
+    set_time_out(found, timeout_ms)
+    return found
 
 
 def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> Any:
     """The object, narrowed to the interface, its calls bounded in time. Raises ReconnectError or StopError."""
     written = reference.strip()
-    text = written if _is_reference(written) else _read_file(written)
+    found = _find(orb, written, timeout_ms)
+    return narrow(found, interface, timeout_ms, shorten(written))
+
+
+def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
+    text = written if _is_reference(written) else _read(written, timeout_ms)
+    if text.lower().startswith(_OUR_NAMES) and orb.settings.naming_service is not None:
+        return _by_name(orb, orb.settings.naming_service, unquote(text[len(_OUR_NAMES) :]), timeout_ms)
     try:
-        found = orb.corba.string_to_object(text)
+        return orb.corba.string_to_object(text)
     except CORBA.BAD_PARAM as error:
         message = f"cannot be read as a reference: {spell(error)}"
         if text is written and not written.lower().startswith("corbaname:"):
@@ -31,7 +70,32 @@ def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> A
         raise ReconnectError("COR-REFERENCE", "the IOR is damaged", path=shorten(written)) from error
     except CORBA.Exception as error:
         raise on_connect(error, f"looking up {shorten(written)}") from error
-    return narrow(found, interface, timeout_ms, shorten(written))
+
+
+def _by_name(orb: LocalOrb, naming_service: str, name: str, timeout_ms: int) -> Any:
+    root = resolve(orb, naming_service, CosNaming.NamingContext, timeout_ms)
+    try:
+        return root.resolve(_components(name))
+    except CosNaming.NamingContext.NotFound as error:
+        raise ReconnectError(
+            "COR-REFERENCE", "the naming service has no such name", path=name, hint="has the peer registered itself?"
+        ) from error
+    except CORBA.Exception as error:
+        raise on_connect(error, f"looking up {name} at the naming service") from error
+
+
+def _components(name: str) -> list[Any]:
+    """`id.kind/id.kind`, with a backslash before a `/`, `.` or backslash that is meant as it is (Naming Service, 2.4)."""
+    components: list[list[str]] = [[""]]
+    characters = iter(name)
+    for character in characters:
+        if character == "/":
+            components.append([""])
+        elif character == ".":
+            components[-1].append("")
+        else:
+            components[-1][-1] += next(characters, "") if character == "\\" else character
+    return [CosNaming.NameComponent(parts[0], ".".join(parts[1:])) for parts in components]
 
 
 def narrow(reference: Any, interface: Any, timeout_ms: int, what: str) -> Any:
@@ -53,24 +117,48 @@ def narrow(reference: Any, interface: Any, timeout_ms: int, what: str) -> Any:
     return narrowed
 
 
+def peer_of(endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> str:
+    """The channel, for messages."""
+    if channel.reference is not None:
+        return shorten(channel.reference)
+    return f"channel {channel.channel} of {shorten(endpoint.factory or '')}"
+
+
 def shorten(reference: str) -> str:
     """For messages: an IOR is hundreds of characters of nothing to read."""
     return reference if len(reference) <= 80 else f"{reference[:60]}…"
 
 
 def _is_reference(text: str) -> bool:
-    return text.startswith(_SCHEMES) or text.lower().startswith("ior:")
+    return text.lower().startswith(_SCHEMES)
 
 
-def _read_file(name: str) -> str:
+def _read(name: str, timeout_ms: int) -> str:
+    content = _fetch(name, timeout_ms) if name.lower().startswith(_WEB) else _read_file(name)
+    text = content.decode("latin-1").strip()
+    if not _is_reference(text):
+        what = "document" if name.lower().startswith(_WEB) else "file"
+        raise ReconnectError("COR-REFERENCE", f"the {what} holds no reference", path=shorten(name))
+    return text
+
+
+def _fetch(url: str, timeout_ms: int) -> bytes:
+    """Certificates of https are checked against those that the system trusts."""
+    try:
+        with urllib.request.urlopen(url, timeout=timeout_ms / 1000) as document:
+            return bytes(document.read(LONGEST_TEXT_BYTES))
+    except urllib.error.HTTPError as error:
+        reason = f"the server answers {error.code} {error.reason}"
+    except (OSError, ValueError) as error:  # URLError among them
+        reason = f"it cannot be fetched: {getattr(error, 'reason', error)}"
+    raise ReconnectError("COR-REFERENCE", reason, path=shorten(url), hint="is the web server running?")
+
+
+def _read_file(name: str) -> bytes:
     try:
         with Path(name.removeprefix("file://")).open("rb") as file:
-            content = file.read(LONGEST_FILE_BYTES)
+            return file.read(LONGEST_TEXT_BYTES)
     except OSError as error:
         raise ReconnectError(
             "COR-REFERENCE", f"the file cannot be read: {error.strerror}", path=name, hint="is the service running?"
         ) from error
-    text = content.decode("latin-1").strip()
-    if not _is_reference(text):
-        raise ReconnectError("COR-REFERENCE", "the file holds no reference", path=name)
-    return text

@@ -22,18 +22,29 @@ class OrbSettings(StrictModel):
         default="UTF-8",
         description="How our strings travel; ISO-8859-1 for peers that know nothing else (Erlang's orber).",
     )
+    naming_service: str | None = Field(
+        default=None,
+        description="Where names of the form corbaname:rir:#context/name are looked up: the reference of a naming service, in any "
+        "form that `factory` takes.",
+    )
     max_message_bytes: int = Field(
         default=64 * 1024 * 1024, ge=8192, description="No request may be larger, in either direction."
     )
 
 
 class CosNotificationEndpoint(EndpointBase):
-    """A Notification Service, found through its EventChannelFactory."""
+    """A Notification Service, or a plain Event Service."""
 
     type: Literal["cosnotification"] = Field(description="The wire.")
-    factory: str = Field(
+    service: Literal["notification", "event"] = Field(
+        default="notification",
+        description="What the peer is; event: its channels are those of the plain Event Service (CosEvent).",
+    )
+    factory: str | None = Field(
+        default=None,
         min_length=1,
-        description="The EventChannelFactory: IOR:…, corbaloc:…, corbaname:…, or the path of a file that holds one of them.",
+        description="The EventChannelFactory: IOR:…, corbaloc:…, corbaname:…, the http(s) URL of a document or the path of a file "
+        "that holds one of them. Needed where channels are named by their ChannelID.",
     )
     call_timeout_ms: int | None = Field(
         default=None, ge=1, description="Longest wait for an answer of this peer; orb.call_timeout_ms where absent."
@@ -44,14 +55,25 @@ class CosNotificationEndpoint(EndpointBase):
 
 
 class CosNotificationChannel(ChannelBase):
-    """An event channel of the Notification Service."""
+    """An event channel of the service: by its ChannelID, or by its own reference."""
 
-    channel: int = Field(ge=0, description="ChannelID at the factory.")
+    channel: int | None = Field(default=None, ge=0, description="ChannelID at the factory.")
+    reference: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The channel itself, in any form that `factory` takes; in place of `channel`.",
+    )
     events: Literal["any", "structured", "sequence"] = Field(
         default="structured",
         description="Kind of client that the gateway is: untyped (Any), structured, or sequences of structured events.",
     )
-    style: Literal["push"] = Field(default="push", description="Who calls whom.")
+    style: Literal["push", "pull"] = Field(
+        default="push",
+        description="Who calls whom. pull: as a consumer the gateway asks the channel, as a supplier it is asked.",
+    )
+    poll_interval_ms: int = Field(
+        default=100, ge=1, description="Pause after a pull that found nothing, where the gateway is a consumer by pull."
+    )
     buffer: int = Field(
         default=2_000, ge=1, description="Events that are taken in before the link asks; then the peer has to wait."
     )
@@ -59,8 +81,14 @@ class CosNotificationChannel(ChannelBase):
         default=3_000,
         ge=1,
         description="Longest time that a push is held back: a persistent event until it is safe, any event while the buffer "
-        "is full. Then the peer is told to try again (TRANSIENT). Keep it below the peer's own time-out.",
+        "is full; also of a pull that finds nothing on offer. Then the peer is told to try again (TRANSIENT). Keep it below the "
+        "peer's own time-out.",
     )
+
+
+def peer_key(endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> str:
+    """What tells one peer from another, as far as a configuration can."""
+    return endpoint.factory or channel.reference or ""
 
 
 def capabilities(channel: CosNotificationChannel) -> Capabilities:

@@ -12,9 +12,10 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 from adapters.base import Confirmation, DeadLetterError, Outgoing, ReconnectError, Refusal, RetryLaterError, Sink
-from adapters.cosnotification.orb import Orb, Worker, await_
-from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
-from adapters.cosnotification.source import CLOSE_SECS, CONNECT_CALLS
+from adapters.cosnotification.left_behind import Traces
+from adapters.cosnotification.orb import Orb, Worker, await_, close_end
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities, peer_key
+from adapters.cosnotification.source import CONNECT_CALLS
 from adapters.cosnotification.worker.frames import pack
 from adapters.cosnotification.worker.told import heard
 from mappings.model import StructuredEvent
@@ -52,7 +53,7 @@ class CosNotificationSink(Sink):
         self._taken: dict[str, None] = {}  # ids that the peer took before a batch broke off
         self._suspects: dict[str, None] = {}  # ids in the batch that the worker died over
         self._poison: dict[str, None] = {}  # ids that killed it
-        self._left_behind: list[str] = []  # admins at the peer that we may have left there
+        self._traces = Traces(orb.left_behind, peer_key(endpoint, channel))
 
     # For the link
 
@@ -61,13 +62,17 @@ class CosNotificationSink(Sink):
             self._failure = None
             self._told_to_wait = False
             self._number, self._worker = number, worker = self._orb.attach(self)
-        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._left_behind)
+        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._traces.of_others())
         try:
-            admin = await_(worker.call("sender", number, *arguments), self._timeout_secs * CONNECT_CALLS)
+            await_(worker.call("sender", number, *arguments), self._timeout_secs * CONNECT_CALLS)
         except BaseException:
             self.close()
             raise
-        self._left_behind = [admin]
+        self._traces.connected()
+
+    def check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
 
     def send(self, batch: Sequence[Outgoing]) -> Confirmation:
         with self._lock:
@@ -116,29 +121,33 @@ class CosNotificationSink(Sink):
             number, self._number = self._number, 0
             worker, self._worker = self._worker, None
         if number and worker is not None:
-            try:
-                worker.call("close", number).result(CLOSE_SECS)
-                self._left_behind = []
-            except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
-                pass
-            self._orb.detach(number)
+            self._traces.gone(removed=close_end(self._orb, worker, number))
         self._fail_all(ReconnectError("COR-CLOSED", "closed before the peer confirmed"))
 
     # For the supervisor
 
     def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
+        if frame[0] == "failed":
+            with self._lock:
+                error = heard(frame[2])
+                assert isinstance(error, ReconnectError)
+                self._failure = self._failure or error
+            return True
+        if frame[0] == "traces":
+            self._traces.remember(frame[2])
+            return False
         if frame[0] == "trying":
             with self._lock:
                 if frame[2] in self._batches:
                     self._batches[frame[2]].trying = frame[3]
             return False
-        _, _, number, refused, error, pushed = frame
+        _, _, number, refused, failure, pushed = frame
         with self._lock:
             batch = self._batches.pop(number, None)
             if batch is None:
                 return False
             refusals = [Refusal(batch.places[index], heard(why)) for index, why in refused]  # type: ignore[arg-type]
-            outcome: Any = heard(error) if error is not None else None
+            outcome: Any = heard(failure) if failure is not None else None
             if isinstance(outcome, ReconnectError):
                 self._failure = self._failure or outcome
                 refused_at = {index for index, _ in refused}

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
-from adapters.cosnotification.orb import Orb, Worker, await_
-from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
+from adapters.cosnotification.left_behind import Traces
+from adapters.cosnotification.orb import Orb, Worker, await_, close_end
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities, peer_key
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import heard
 
 CONNECT_CALLS: Final = 8  # calls to the peer that a connection takes at the most, each with its own time-out
-CLOSE_SECS: Final = 6.0
 CREDIT_SHARE: Final = 8  # room is told of when an eighth of the buffer is free again
 
 
@@ -63,7 +63,7 @@ class CosNotificationSource(Source):
         self._number = 0  # of this end at the worker; 0: closed
         self._worker: Worker | None = None
         self._uncredited = 0
-        self._left_behind: list[str] = []  # admins at the peer that we may have left there
+        self._traces = Traces(orb.left_behind, peer_key(endpoint, channel))
         self._prefix = uuid.uuid4().hex[:12]
         self._count = 0
 
@@ -74,13 +74,13 @@ class CosNotificationSource(Source):
             self._failure = None
             self._uncredited = 0
             self._number, self._worker = number, worker = self._orb.attach(self)
-        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._left_behind)
+        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._traces.of_others())
         try:
-            admin = await_(worker.call("receiver", number, *arguments), self._timeout_secs * CONNECT_CALLS)
+            await_(worker.call("receiver", number, *arguments), self._timeout_secs * CONNECT_CALLS)
         except BaseException:
             self.close()
             raise
-        self._left_behind = [admin]
+        self._traces.connected()
 
     def receive(self, limit: int, timeout_secs: float) -> list[Delivery]:
         if self._number == 0:
@@ -146,12 +146,7 @@ class CosNotificationSource(Source):
             number, self._number = self._number, 0
             worker, self._worker = self._worker, None
         if number and worker is not None:
-            try:
-                worker.call("close", number).result(CLOSE_SECS)
-                self._left_behind = []
-            except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
-                pass
-            self._orb.detach(number)
+            self._traces.gone(removed=close_end(self._orb, worker, number))
         with self._lock:
             self._give_back(list(self._handed))
             for entry in self._waiting:
@@ -164,6 +159,9 @@ class CosNotificationSource(Source):
         with self._lock:
             if frame[0] == "failed":
                 self._fail(heard(frame[2]))
+                return False
+            if frame[0] == "traces":
+                self._traces.remember(frame[2])
                 return False
             _, _, number, contents = frame
             now = time.time()

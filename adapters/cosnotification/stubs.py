@@ -5,6 +5,8 @@ import omniORB
 from omniORB import CORBA, PortableServer
 import CosEventChannelAdmin
 import CosEventComm
+import CosEventComm__POA
+import CosNaming
 import CosNotification
 import CosNotifyChannelAdmin
 import CosNotifyChannelAdmin__POA
@@ -15,6 +17,8 @@ __all__ = [
     "CORBA",
     "CosEventChannelAdmin",
     "CosEventComm",
+    "CosEventComm__POA",
+    "CosNaming",
     "CosNotification",
     "CosNotifyChannelAdmin",
     "CosNotifyChannelAdmin__POA",

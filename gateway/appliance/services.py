@@ -43,9 +43,10 @@ class Services:
     def orb(self) -> Orb:
         """The one ORB of the process, started when it is first asked for. Raises StopError."""
         if self._orb is None:
+            from adapters.cosnotification.left_behind import LeftBehind
             from adapters.cosnotification.orb import Orb
 
-            self._orb = orb = Orb(self._settings.orb)
+            self._orb = orb = Orb(self._settings.orb, LeftBehind(Path(self._settings.run_dir) / "corba"))
             orb.start()
             self._undo.append(orb.stop)
         return self._orb

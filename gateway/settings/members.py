@@ -74,7 +74,7 @@ def _one_spelling(endpoints: Mapping[str, Endpoint]) -> dict[str, Endpoint]:
         hosts = set().union(*(together[type(endpoint), host] for host in getattr(endpoint, "hosts", ())))
         if hosts:
             spelt[id_] = endpoint.model_copy(update={"hosts": sorted(hosts)})
-        elif isinstance(endpoint, CosNotificationEndpoint) and ":" not in endpoint.factory:
+        elif isinstance(endpoint, CosNotificationEndpoint) and endpoint.factory and ":" not in endpoint.factory:
             spelt[id_] = endpoint.model_copy(update={"factory": normpath(endpoint.factory)})
         else:
             spelt[id_] = endpoint

@@ -8,7 +8,9 @@ from importlib import import_module
 
 import pytest
 
+from adapters.cosnotification.orb import Orb
 from tests.contract.wires.base import Wire
+from tests.contract.wires.cosnotification import Peer, stage
 
 WIRES = {
     "memory-events": "tests.contract.wires.memory:events",
@@ -20,7 +22,11 @@ WIRES = {
     "stomp-rabbitmq": "tests.contract.wires.stomp_brokers:rabbitmq",
     "jms-activemq": "tests.contract.wires.jms_brokers:activemq",
     "jms-artemis": "tests.contract.wires.jms_brokers:artemis",
-    "cosnotification-structured-push": "tests.contract.wires.cosnotification:structured_push",
+    **{
+        f"cosnotification-{kind}-{style}": "tests.contract.wires.cosnotification:combination"
+        for kind in ("any", "structured", "sequence", "plain")
+        for style in ("push", "pull")
+    },
     "mq-ibmmq": "tests.contract.wires.mq:in_process",
     "mq-pymqi": "tests.contract.wires.mq:in_process_pymqi",
 }
@@ -39,5 +45,16 @@ PARTS = {
 def wire(request: pytest.FixtureRequest) -> Iterator[Wire]:
     module, maker = WIRES[request.param].split(":")
     make = getattr(import_module(module), maker)
-    with make(request) if request.param in PARTS else make() as wire:
+    if maker == "combination":
+        made = make(request.param.partition("-")[2], *request.getfixturevalue("cosnotification_stage"))
+    else:
+        made = make(request) if request.param in PARTS else make()
+    with made as wire:
         yield wire
+
+
+@pytest.fixture(scope="session")
+def cosnotification_stage() -> Iterator[tuple[Orb, Peer]]:
+    """One ORB and one peer for all kinds and styles: to start them takes longer than the tests."""
+    with stage() as made:
+        yield made

@@ -14,14 +14,16 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from adapters.base import AdapterError, ReconnectError
+from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.typed.idl_files import read_interfaces
 from adapters.cosnotification.worker.frames import Closed, Frames
+from adapters.cosnotification.worker.offering import Offerer
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
 from adapters.cosnotification.worker.receiving import Receiver
 from adapters.cosnotification.worker.sending import Sender
@@ -29,6 +31,8 @@ from adapters.cosnotification.worker.told import told
 
 CALLS_AT_ONCE: Final = 64
 SWITCH_INTERVAL_SECS: Final = 0.001
+
+E = TypeVar("E", Receiver, Sender | Offerer)
 
 
 class Worker:
@@ -40,7 +44,7 @@ class Worker:
         self._orb: LocalOrb | None = None
         self._service: ServiceHost | None = None
         self._receivers: dict[int, Receiver] = {}
-        self._senders: dict[int, Sender] = {}
+        self._senders: dict[int, Sender | Offerer] = {}
         self._frame_handlers: Final[dict[str, Callable[..., object]]] = {
             "call": lambda *call: self._pool.submit(self._call, *call),
             "types": self._types_in.add,
@@ -86,42 +90,53 @@ class Worker:
         if self._orb is not None:
             self._orb.stop()
 
-    def call_receiver(self, end: int, endpoint: str, channel: str, left_behind: list[str]) -> str:
-        receiver = Receiver(
-            self._running,
-            CosNotificationEndpoint.model_validate_json(endpoint),
-            CosNotificationChannel.model_validate_json(channel),
-            self._types_out,
-            lambda first, contents: self._frames.send(("events", end, first, contents)),
-            lambda error: self._frames.send(("failed", end, told(error))),
+    def call_receiver(self, end: int, endpoint: str, channel: str, left_behind: list[Trace]) -> None:
+        self._open(
+            end,
+            self._receivers,
+            Receiver(
+                self._running,
+                CosNotificationEndpoint.model_validate_json(endpoint),
+                CosNotificationChannel.model_validate_json(channel),
+                self._types_out,
+                lambda first, contents: self._frames.send(("events", end, first, contents)),
+                self._failure_of(end),
+            ),
+            left_behind,
         )
-        self._receivers[end] = receiver  # before it opens: pushes may come, and be settled, at once
+
+    def call_sender(self, end: int, endpoint: str, channel: str, left_behind: list[Trace]) -> None:
+        settings = CosNotificationChannel.model_validate_json(channel)
+        self._open(
+            end,
+            self._senders,
+            (Offerer if settings.style == "pull" else Sender)(
+                self._running,
+                CosNotificationEndpoint.model_validate_json(endpoint),
+                settings,
+                self._types_in,
+                lambda *report: self._frames.send(("result", end, *report)),
+                lambda number, index: self._frames.send(("trying", end, number, index)),
+                self._failure_of(end),
+            ),
+            left_behind,
+        )
+
+    def _failure_of(self, end: int) -> Callable[[ReconnectError], None]:
+        return lambda error: self._frames.send(("failed", end, told(error)))
+
+    def _open(self, end: int, ends: dict[int, E], opening: E, left_behind: list[Trace]) -> None:
+        ends[end] = opening  # before it opens: pushes may come, and be settled, at once
         try:
-            return receiver.open(left_behind)
+            opening.open(left_behind, lambda traces: self._frames.send(("traces", end, traces)))
         except BaseException:
-            del self._receivers[end]
+            del ends[end]
             raise
 
-    def call_sender(self, end: int, endpoint: str, channel: str, left_behind: list[str]) -> str:
-        sender = Sender(
-            self._running,
-            CosNotificationEndpoint.model_validate_json(endpoint),
-            CosNotificationChannel.model_validate_json(channel),
-            self._types_in,
-            lambda *report: self._frames.send(("result", end, *report)),
-            lambda number, index: self._frames.send(("trying", end, number, index)),
-        )
-        self._senders[end] = sender
-        try:
-            return sender.open(left_behind)
-        except BaseException:
-            del self._senders[end]
-            raise
-
-    def call_close(self, end: int) -> None:
-        found: Receiver | Sender | None = self._receivers.pop(end, None) or self._senders.pop(end, None)
-        if found is not None:
-            found.close()
+    def call_close(self, end: int) -> bool:
+        """Whether nothing of it is left at the peer."""
+        found: Receiver | Sender | Offerer | None = self._receivers.pop(end, None) or self._senders.pop(end, None)
+        return found is None or found.close()
 
     def call_service_start(
         self, channels: int, secret: bytes, typed: tuple[int, tuple[str, ...], tuple[str, ...]]

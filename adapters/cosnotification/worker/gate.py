@@ -3,6 +3,7 @@
 - A best-effort event is accepted when it is written to the gateway. Without room there (`credit`) its push is held.
 - A push with a persistent event is held until the gateway says that every such event of it is settled. A channel that pushes one
   event at a time therefore waits for the far side each time; sequences and several suppliers share the waits.
+- Events that we pulled ourselves are handed over whenever there is room (`room`, `hand_over`): nobody waits for them.
 - No push is held longer than `hold_secs`: then it fails with NotTaken, and the channel tries again. Where the gateway has its
   events already, that second push *joins* the first instead of becoming new events.
 """
@@ -35,7 +36,7 @@ class _Push:
 
 
 class Gate:
-    """Threads of the ORB call `offer`; the thread that hears the gateway calls the rest."""
+    """Threads of the ORB call `offer`, one that pulls `room` and `hand_over`, the thread that hears the gateway the rest."""
 
     def __init__(self, capacity: int, hold_secs: float, pass_on: Callable[[int, Contents], None]) -> None:
         """`pass_on(number, contents)` writes events to the gateway; the first has this number, the others the next ones."""
@@ -70,6 +71,17 @@ class Gate:
             self._given_up.append(push)
             del self._given_up[:-REMEMBERED]
         raise NotTaken
+
+    def room(self, timeout_secs: float) -> int:
+        """For how many events there is room, as soon as there is any; 0 after the time-out, or when closed."""
+        with self._lock:
+            self._room.wait_for(lambda: self._credit > 0 or not self._open, timeout_secs)
+            return self._credit if self._open else 0
+
+    def hand_over(self, contents: Contents) -> None:
+        """Events that are here for good: nobody would give them again, so they are taken even when closed."""
+        with self._lock:
+            self._hand_over(contents)
 
     def _wait_for_room(self, deadline: float) -> None:
         """One free place is enough: a sequence is taken whole, and may overdraw."""

@@ -1,25 +1,26 @@
-"""The worker's side of a source: the servant that the peer pushes to, of each kind."""
+"""The worker's side of a source: the peer pushes to a servant of ours, or we pull."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from adapters.base import DeadLetterError, ReconnectError
-from adapters.cosnotification.codec import untyped_from_orb
-from adapters.cosnotification.connection import ConsumerConnection, Pulse
+from adapters.base import ReconnectError, RetryLaterError
+from adapters.cosnotification.connection import Connection, Pulse
+from adapters.cosnotification.faults import on_pull
+from adapters.cosnotification.kinds import kind_of
+from adapters.cosnotification.kinds.kind import Kind
+from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
-from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyComm__POA, omniORB
+from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.worker.gate import Gate, NotTaken
-from adapters.cosnotification.worker.packing import is_persistent, pack_event
+from adapters.cosnotification.worker.intake import Content, Intake
 from adapters.cosnotification.worker.parcels import TypeNumbers
-from adapters.cosnotification.worker.told import told
-from mappings.event_forms import to_structured
-from mappings.model import UntypedEvent
 
-Content = tuple[bool, Any, Any, bytes | None]
-"""persistent, parcel, error (told), original: parcel or error."""
+MOST_AT_ONCE: Final = 100  # events asked for in one pull: more are no quicker
+ROOM_SECS: Final = 0.5  # how long one wait for room lasts
 
 
 class Receiver:
@@ -37,97 +38,94 @@ class Receiver:
         self.gate = Gate(channel.buffer, channel.hold_ms / 1000, pass_on)
         self._fail = fail
         self._ping_interval_secs = endpoint.ping_interval_secs
-        servant = _SERVANTS[channel.events](_Intake(self.gate, types, fail))
-        self._connection = ConsumerConnection(orb, endpoint, channel, servant)
+        kind = kind_of(endpoint, channel)
+        pulls = channel.style == "pull"
+        intake = Intake(types, self.gate.hand_over if pulls else self._offer, fail)
+        servant = (kind.pull_consumer if pulls else kind.push_consumer)(intake)
+        self._connection = Connection(orb, endpoint, channel, kind, "consumer", servant)
+        self._puller = (
+            Puller(kind, self._connection, intake, self.gate, channel.poll_interval_ms / 1000, fail) if pulls else None
+        )
         self._pulse: Pulse | None = None
 
-    def open(self, left_behind: list[str]) -> str:
-        """The reference of our admin at the peer. Raises ReconnectError or StopError."""
-        admin = self._connection.open(left_behind)
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+        """As Connection.open."""
+        self._connection.open(left_behind, remember)
         self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._fail)
-        return admin
+        if self._puller is not None:
+            self._puller.start()
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """As Connection.close."""
         self.gate.close()  # before the farewell: a push that is held would keep the peer from hearing it
-        self._connection.close()
+        if self._puller is not None:
+            self._puller.stop()
+        heard = self._connection.close()
         if self._pulse is not None:
             self._pulse.stop()
+        return heard
 
-
-class _Intake:
-    """What the servants of all kinds share: from the ORB's event to the gate."""
-
-    def __init__(self, gate: Gate, types: TypeNumbers, fail: Callable[[ReconnectError], None]) -> None:
-        self._gate = gate
-        self._types = types
-        self._fail = fail
-
-    def take(self, contents: list[Content]) -> None:
+    def _offer(self, contents: list[Content]) -> None:
         try:
-            self._gate.offer(contents, [index for index, content in enumerate(contents) if content[0]])
+            self.gate.offer(contents, [index for index, content in enumerate(contents) if content[0]])
         except NotTaken:
             raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO) from None
 
-    def structured(self, event: Any) -> Content:
-        try:
-            parcel = pack_event(event, self._types)
-        except DeadLetterError as error:
-            return (True, None, told(error), _octets(CosNotification._tc_StructuredEvent, event))
-        return (is_persistent(parcel) if parcel[3] else False, parcel, None, None)
 
-    def untyped(self, any_: Any) -> Content:
-        """An Any has no header that would make it persistent (RULES.md section 2)."""
-        try:
-            payload = to_structured(UntypedEvent(untyped_from_orb(any_)))
-        except DeadLetterError as error:
-            return (True, None, told(error), _octets(CORBA.TC_any, any_))
-        return (False, self._types.parcel(payload), None, None)
+class Puller:
+    """Asks the peer for events whenever the gateway has room for them, on a thread of its own.
 
-    def disconnected(self) -> None:
-        self._fail(ReconnectError("COR-DISCONNECTED", "the peer has disconnected us"))
+    With try_pull and never with pull: an event that a blocking call returned after its time-out would be lost.
+    """
 
-
-class _Servant:
-    """What the peer calls, on threads of the ORB."""
-
-    def __init__(self, intake: _Intake) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        connection: Connection,
+        intake: Intake,
+        gate: Gate,
+        interval_secs: float,
+        fail: Callable[[ReconnectError], None],
+    ) -> None:
+        self._kind = kind
+        self._connection = connection
         self._intake = intake
+        self._gate = gate
+        self._interval_secs = interval_secs
+        self._fail = fail
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="cosnotification-puller", daemon=True)
 
-    def offer_change(self, added: Any, removed: Any) -> None:
-        """Suppliers come and go; we take what is pushed."""
+    def start(self) -> None:
+        self._thread.start()
 
+    def stop(self) -> None:
+        """What a pull has brought in is with the gateway when this returns, unless the peer hangs."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join(2.0)
 
-class _StructuredConsumer(_Servant, CosNotifyComm__POA.StructuredPushConsumer):  # type: ignore[misc]
-    def push_structured_event(self, notification: Any) -> None:
-        self._intake.take([self._intake.structured(notification)])
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            room = self._gate.room(ROOM_SECS)
+            proxy = self._connection.proxy
+            if room <= 0 or proxy is None:
+                continue
+            try:
+                found = self._pull(proxy, min(room, MOST_AT_ONCE))
+            except ReconnectError as error:
+                if not self._stopping.is_set():
+                    self._fail(error)
+                return
+            if not found:
+                self._stopping.wait(self._interval_secs)
 
-    def disconnect_structured_push_consumer(self) -> None:
-        self._intake.disconnected()
-
-
-class _SequenceConsumer(_Servant, CosNotifyComm__POA.SequencePushConsumer):  # type: ignore[misc]
-    def push_structured_events(self, notifications: Any) -> None:
-        if notifications:
-            self._intake.take([self._intake.structured(event) for event in notifications])
-
-    def disconnect_sequence_push_consumer(self) -> None:
-        self._intake.disconnected()
-
-
-class _AnyConsumer(_Servant, CosNotifyComm__POA.PushConsumer):  # type: ignore[misc]
-    def push(self, data: Any) -> None:
-        self._intake.take([self._intake.untyped(data)])
-
-    def disconnect_push_consumer(self) -> None:
-        self._intake.disconnected()
-
-
-_SERVANTS: Final = {"any": _AnyConsumer, "structured": _StructuredConsumer, "sequence": _SequenceConsumer}
-
-
-def _octets(type_code: Any, value: Any) -> bytes | None:
-    """The event as CDR, for a dead letter; None where the ORB cannot write it either."""
-    try:
-        return bytes(omniORB.cdrMarshal(type_code, value))
-    except CORBA.Exception:
-        return None
+    def _pull(self, proxy: Any, most: int) -> bool:
+        """Whether there was anything. Raises ReconnectError."""
+        try:
+            return self._kind.pull(proxy, most, self._intake)
+        except CORBA.Exception as error:
+            trouble = on_pull(error, "pulling an event")
+            if isinstance(trouble, RetryLaterError):
+                return False
+            raise trouble from error

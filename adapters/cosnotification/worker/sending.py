@@ -9,22 +9,27 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from adapters.base import AdapterError, DeadLetterError, ReconnectError, RetryLaterError
-from adapters.cosnotification.codec import event_to_orb, untyped_to_orb
-from adapters.cosnotification.connection import SupplierConnection
+from adapters.cosnotification.connection import Connection, Pulse
 from adapters.cosnotification.faults import on_push
+from adapters.cosnotification.kinds import kind_of
+from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
-from adapters.cosnotification.stubs import CORBA, CosNotifyComm__POA
+from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import Told, told
-from mappings.event_forms import to_any
-from mappings.model import StructuredEvent
 
 Refusals = list[tuple[int, Told]]
+
+Report = Callable[[int, Refusals, Told | None, int], None]
+"""The fate of a batch: its number, refusals, error, and how many events from the beginning on have found their end."""
+
+Trying = Callable[[int, int], None]
+"""Which event of which batch is at stake next."""
 
 
 class Sender:
@@ -36,24 +41,28 @@ class Sender:
         endpoint: CosNotificationEndpoint,
         channel: CosNotificationChannel,
         types: NumberedTypes,
-        report: Callable[[int, Refusals, Told | None, int], None],
-        trying: Callable[[int, int], None],
+        report: Report,
+        trying: Trying,
+        fail: Callable[[ReconnectError], None],
     ) -> None:
-        """`report(number, refusals, error, pushed)` tells the fate of a batch; `trying(number, index)` what is pushed next."""
-        self._way = _WAYS[channel.events]
-        self._connection = SupplierConnection(orb, endpoint, channel, self._way.servant(self._disconnected))
+        self._kind = kind = kind_of(endpoint, channel)
+        servant = kind.push_supplier(self._disconnected)
+        self._connection = Connection(orb, endpoint, channel, kind, "supplier", servant)
         self._types = types
         self._report = report
         self._trying = trying
+        self._fail = fail
+        self._ping_interval_secs = endpoint.ping_interval_secs
+        self._pulse: Pulse | None = None
         self._batches: queue.SimpleQueue[tuple[int, list[Any], bool] | None] = queue.SimpleQueue()
         self._obstacle: AdapterError | None = None  # why nothing is pushed now
         self._thread = threading.Thread(target=self._run, name="cosnotification-sender", daemon=True)
 
-    def open(self, left_behind: list[str]) -> str:
-        """The reference of our admin at the peer. Raises ReconnectError or StopError."""
-        admin = self._connection.open(left_behind)
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+        """As Connection.open."""
+        self._connection.open(left_behind, remember)
+        self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._fail)
         self._thread.start()
-        return admin
 
     def send(self, number: int, parcels: list[Any], careful: bool) -> None:
         self._batches.put((number, parcels, careful))
@@ -63,12 +72,15 @@ class Sender:
         if isinstance(self._obstacle, RetryLaterError):
             self._obstacle = None
 
-    def close(self) -> None:
+    def close(self) -> bool:
         self._obstacle = ReconnectError("COR-CLOSED", "closed before the peer confirmed")
         self._batches.put(None)
-        self._connection.close()
+        heard = self._connection.close()
+        if self._pulse is not None:
+            self._pulse.stop()
         if self._thread.ident is not None:
             self._thread.join(2.0)
+        return heard
 
     def _run(self) -> None:
         while (batch := self._batches.get()) is not None:
@@ -83,10 +95,10 @@ class Sender:
         events: dict[int, Any] = {}
         for index, parcel in enumerate(parcels):
             try:
-                events[index] = self._way.encode(self._types.event(parcel))
+                events[index] = self._kind.encode(self._types.event(parcel))
             except DeadLetterError as error:
                 refusals.append((index, told(error)))
-        together = self._way.together and not careful
+        together = self._kind.together and not careful
         groups = deque([list(events)] if together and events else [[index] for index in events])
         taken = False
         while groups:
@@ -122,54 +134,13 @@ class Sender:
         if proxy is None:
             raise ReconnectError("COR-CLOSED", "the sink is not connected")
         try:
-            self._way.push(proxy, events)
+            self._kind.push(proxy, events)
         except CORBA.Exception as error:
             raise on_push(error, "pushing an event") from error
         except Exception as error:  # the library stumbles over some values instead of refusing them
             raise DeadLetterError("COR-VALUE", f"a value cannot be sent: {type(error).__name__}: {error}") from error
 
     def _disconnected(self) -> None:
-        self._obstacle = ReconnectError("COR-DISCONNECTED", "the peer has disconnected us")
-
-
-class _Servant:
-    """What the peer calls, on threads of the ORB."""
-
-    def __init__(self, disconnected: Callable[[], None]) -> None:
-        self._disconnected = disconnected
-
-    def subscription_change(self, added: Any, removed: Any) -> None:
-        """Consumers come and go; we push what the link sends."""
-
-
-class _StructuredSupplier(_Servant, CosNotifyComm__POA.StructuredPushSupplier):  # type: ignore[misc]
-    def disconnect_structured_push_supplier(self) -> None:
-        self._disconnected()
-
-
-class _SequenceSupplier(_Servant, CosNotifyComm__POA.SequencePushSupplier):  # type: ignore[misc]
-    def disconnect_sequence_push_supplier(self) -> None:
-        self._disconnected()
-
-
-class _AnySupplier(_Servant, CosNotifyComm__POA.PushSupplier):  # type: ignore[misc]
-    def disconnect_push_supplier(self) -> None:
-        self._disconnected()
-
-
-class _Way(NamedTuple):
-    """How a kind of supplier pushes."""
-
-    servant: type
-    encode: Callable[[StructuredEvent], Any]
-    push: Callable[[Any, list[Any]], None]
-    together: bool = False  # many events in one call
-
-
-_WAYS: Final = {
-    "structured": _Way(_StructuredSupplier, event_to_orb, lambda proxy, events: proxy.push_structured_event(*events)),
-    "sequence": _Way(
-        _SequenceSupplier, event_to_orb, lambda proxy, events: proxy.push_structured_events(events), together=True
-    ),
-    "any": _Way(_AnySupplier, lambda event: untyped_to_orb(to_any(event)), lambda proxy, events: proxy.push(*events)),
-}
+        error = ReconnectError("COR-DISCONNECTED", "the peer has disconnected us")
+        self._obstacle = error
+        self._fail(error)

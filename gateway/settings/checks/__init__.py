@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.settings.checks.delivery import check_back_off, check_batches, check_dead_letters
 from gateway.settings.checks.domain import check_domain
-from gateway.settings.checks.factory import check_factories
+from gateway.settings.checks.factory import check_channel_references, check_factories
 from gateway.settings.checks.filters import check_filters
 from gateway.settings.checks.forms import check_effect, check_property_types
 from gateway.settings.checks.hosted import check_hosted_channels
@@ -30,6 +30,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_addresses,
     check_admin_is_private,
     check_factories,
+    check_channel_references,
     check_way_back,
     check_hosted_channels,
     check_idl,

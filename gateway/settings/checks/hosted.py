@@ -18,6 +18,8 @@ def check_hosted_channels(settings: Settings, report: Report) -> None:
         endpoint = settings.endpoints.get(channel.endpoint)
         if not isinstance(channel, CosNotificationChannel) or not isinstance(endpoint, CosNotificationEndpoint):
             continue
+        if endpoint.factory is None or channel.channel is None:
+            continue
         if FilePath(endpoint.factory) == FilePath(service.factory_ior) and channel.channel >= service.channels:
             report.error(
                 "CFG-HOSTED-CHANNEL",

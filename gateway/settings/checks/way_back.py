@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from adapters.cosnotification.settings import CosNotificationEndpoint
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from gateway.settings.addresses import address_in, is_loopback
 from gateway.settings.document import quoted
 from gateway.settings.report import Report
@@ -24,7 +24,9 @@ def check_way_back(settings: Settings, report: Report) -> None:
     for link in settings.links.values():
         channel = settings.channels.get(link.source)
         endpoint = settings.endpoints.get(channel.endpoint) if channel is not None else None
-        if channel is None or not isinstance(endpoint, CosNotificationEndpoint) or not _is_elsewhere(endpoint.factory):
+        if not isinstance(channel, CosNotificationChannel) or not isinstance(endpoint, CosNotificationEndpoint):
+            continue
+        if channel.style == "pull" or not _is_elsewhere(channel.reference or endpoint.factory or ""):
             continue
         path = ("endpoints", channel.endpoint)
         report.warning(

@@ -15,6 +15,7 @@ from adapters.cosnotification.orb import Orb
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
+from mappings.model import StructuredEvent
 from tests.contract.wires.base import Wire
 
 IN, OUT = 0, 1  # ChannelIDs
@@ -56,25 +57,55 @@ class Peer:
 
 
 class CosNotificationWire(Wire):
+    """The ends under test are of one kind and style. Those that feed and drain are sequence clients by push, whatever is tested:
+    so consumers are tested against the channel and not against our own suppliers. Plain ones speak to the Event Service's side of
+    the same channels."""
+
     form = "event"
 
-    def __init__(self, orb: Orb, peer: Peer) -> None:
+    def __init__(self, orb: Orb, peer: Peer, kind: str, style: str) -> None:
         self._orb = orb
         self._peer = peer
+        self._kind = kind
+        self._style = style
         self._endpoint = CosNotificationEndpoint(
             type="cosnotification", factory=str(peer.ior), ping_interval_secs=0.5, call_timeout_ms=5000
         )
-        self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN))
-        self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT))
+        self._plain = self._endpoint.model_copy(update={"service": "event", "factory": None})
+        self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN, "sequence", "push"))
+        self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT, "sequence", "push"))
 
-    def _channel(self, number: int) -> CosNotificationChannel:
-        return CosNotificationChannel(endpoint="peer", channel=number)
+    def _channel(self, number: int, kind: str, style: str) -> CosNotificationChannel:
+        return CosNotificationChannel.model_validate(
+            {
+                "endpoint": "peer",
+                "channel": number,
+                "events": kind,
+                "style": style,
+                "poll_interval_ms": 10,
+                "hold_ms": 300,
+            }
+        )
+
+    def _tested(self, number: int) -> tuple[CosNotificationEndpoint, CosNotificationChannel]:
+        if self._kind != "plain":
+            return self._endpoint, self._channel(number, self._kind, self._style)
+        reference = self._peer.ior.with_name(f"channel-{number}.ior")
+        channel = self._channel(number, "any", self._style)
+        return self._plain, channel.model_copy(update={"channel": None, "reference": str(reference)})
 
     def make_source(self) -> Source:
-        return CosNotificationSource(self._orb, self._endpoint, self._channel(IN))
+        return CosNotificationSource(self._orb, *self._tested(IN))
 
     def make_sink(self) -> Sink:
-        return CosNotificationSink(self._orb, self._endpoint, self._channel(OUT))
+        return CosNotificationSink(self._orb, *self._tested(OUT))
+
+    def number(self, payload: Payload | None) -> int:
+        """An event that has passed an untyped client is the content of an Any."""
+        assert isinstance(payload, StructuredEvent)
+        if payload.type_name == "%ANY":
+            return int(payload.remainder_of_body.value["filterable_data"][0]["value"].value)
+        return super().number(payload)
 
     def feed(self, payloads: Sequence[Payload]) -> None:
         """Waits until the channel has handed them over: it keeps nothing over a kill, what the source took it keeps itself."""
@@ -112,19 +143,30 @@ class CosNotificationWire(Wire):
 
 
 @contextmanager
-def structured_push() -> Iterator[Wire]:
+def stage() -> Iterator[tuple[Orb, Peer]]:
+    """An ORB and a peer, for any number of wires in turn."""
     orb = Orb()
     orb.start()
     try:
         with tempfile.TemporaryDirectory() as folder:
             peer = Peer(Path(folder))
             peer.start()
-            wire = CosNotificationWire(orb, peer)
             try:
-                wire.connect()
-                yield wire
+                yield orb, peer
             finally:
-                wire.disconnect()
                 peer.kill()
     finally:
         orb.stop()
+
+
+@contextmanager
+def combination(name: str, orb: Orb, peer: Peer) -> Iterator[Wire]:
+    """`name` is `kind-style`."""
+    if peer.pid is None:  # the test before did not bring it back
+        peer.start()
+    wire = CosNotificationWire(orb, peer, *name.split("-"))
+    try:
+        wire.connect()
+        yield wire
+    finally:
+        wire.disconnect()

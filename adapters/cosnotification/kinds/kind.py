@@ -1,0 +1,110 @@
+"""What a kind of client is: where it stands at a channel, in each role and style, and how its events travel.
+
+Everything else (workers, buffers, life cycle) is the same for all kinds. A further kind is one more file in this folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from adapters.cosnotification.stubs import CosNotifyChannelAdmin
+from mappings.model import StructuredEvent
+
+Role = Literal["consumer", "supplier"]  # which of the two we are
+Style = Literal["push", "pull"]
+
+
+class Place(NamedTuple):
+    """Where we stand at a channel in one role and style: an admin, a proxy of it, and how that proxy is spoken to."""
+
+    new_admin: Callable[[Any], Any]  # from the channel
+    obtain: Callable[[Any], Any]  # the proxy, from the admin
+    proxy: Any  # its interface
+    connect: str  # operations of the proxy
+    disconnect: str
+    own_admin: bool = True  # the admin is ours alone, and ends with us
+
+
+class Intake(Protocol):
+    """Where a consumer leaves what it gets (`worker/intake.py`)."""
+
+    def structured(self, *events: Any) -> None:
+        """Returns when they are safe. Raises TRANSIENT where they are not taken."""
+
+    def untyped(self, any_: Any) -> None: ...
+
+    def disconnected(self) -> None: ...
+
+
+class Shelf(Protocol):
+    """Where a supplier that is pulled finds what it has on offer (`worker/shelf.py`)."""
+
+    def wait(self, most: int) -> list[Any]:
+        """At least one event. Raises TRANSIENT where there is none in time, Disconnected where there will be none."""
+
+    def look(self, most: int) -> list[Any]:
+        """What is there now."""
+
+    def disconnected(self) -> None: ...
+
+
+class Kind(NamedTuple):
+    channel: Any  # interface of its channels
+    places: Mapping[tuple[Role, Style], Place]
+
+    # as a consumer
+    push_consumer: Callable[[Intake], Any]  # the servant that the peer pushes to
+    pull_consumer: Callable[[Intake], Any]  # the servant that only hears of the end
+    pull: Callable[
+        [Any, int, Intake], bool
+    ]  # what the proxy has now, up to so many, into the intake; whether it had any
+
+    # as a supplier
+    encode: Callable[[StructuredEvent], Any]
+    type_code: Any  # of what is encoded; None where that is no value of the ORB's
+    push_supplier: Callable[[Callable[[], None]], Any]  # the servant that only hears of the end
+    push: Callable[[Any, list[Any]], None]
+    pull_supplier: Callable[[Shelf], Any]  # the servant that the peer pulls from
+    together: bool = False  # many events in one call
+
+
+_ADMIN_OPERATOR: Final = CosNotifyChannelAdmin.AND_OP  # with OR, a filter of the admin would undo those of the proxy
+
+
+def notification_places(kind: str, prefix: str, client_type: Any) -> Mapping[tuple[Role, Style], Place]:
+    """The four places of a Notification Service's channel. The names of its operations follow a rule, except that those that an
+    Any client inherits from the Event Service do not name the kind."""
+    farewell = "" if kind == "any" else f"{kind}_"
+
+    def interface(style: str, role: str) -> Any:
+        return getattr(CosNotifyChannelAdmin, f"{prefix}Proxy{style.title()}{role.title()}")
+
+    def place(role: Role, style: Style) -> Place:
+        theirs = "supplier" if role == "consumer" else "consumer"
+        admin = f"new_for_{role}s"
+        obtain = f"obtain_notification_{style}_{theirs}"
+        return Place(
+            lambda channel: getattr(channel, admin)(_ADMIN_OPERATOR)[0],
+            lambda admin: getattr(admin, obtain)(client_type)[0],
+            interface(style, theirs),
+            f"connect_{kind}_{style}_{role}",
+            f"disconnect_{farewell}{style}_{theirs}",
+        )
+
+    return {
+        ("consumer", "push"): place("consumer", "push"),
+        ("consumer", "pull"): place("consumer", "pull"),
+        ("supplier", "push"): place("supplier", "push"),
+        ("supplier", "pull"): place("supplier", "pull"),
+    }
+
+
+class Hearing:
+    """What the servants of a Notification Service's clients hear besides events and their end."""
+
+    def offer_change(self, added: Any, removed: Any) -> None:
+        """Suppliers come and go; we take what there is."""
+
+    def subscription_change(self, added: Any, removed: Any) -> None:
+        """Consumers come and go; we offer what the link sends."""
