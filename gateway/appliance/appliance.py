@@ -10,8 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from adapters.base import Source, StopError
 from gateway.appliance.changes import Changes, changes, running_links, same_source
@@ -28,6 +30,9 @@ from gateway.settings.addresses import parse_address
 from gateway.settings.settings import Settings
 from mappings.errors import IsthmusError
 
+if TYPE_CHECKING:
+    from gateway.capture.captures import Captures
+
 JOIN_MARGIN_SECS = 15.0  # beyond its drain time, for closing connections to peers that do not answer
 
 
@@ -42,6 +47,7 @@ class Appliance:
         self._intakes = Intakes(self._wiring.source, listener, drain_secs)
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
+        self._captures: Captures | None = None
         self._undo: list[Callable[[], object]] = []
 
     @property
@@ -49,7 +55,7 @@ class Appliance:
         return self._wiring
 
     def statuses(self) -> list[LinkStatus]:
-        return [self._intakes.seen(link.status()) for link in list(self._links.values())]
+        return [self._seen(link.status()) for link in list(self._links.values())]
 
     def start(self) -> None:
         """Raises StopError, with nothing left behind, where a part that a person must mend does not come up. A peer that is away is
@@ -57,6 +63,7 @@ class Appliance:
         try:
             self._step(self._run_dir.acquire, self._run_dir.release)
             self._step(self._services.start, self._services.stop)
+            self._start_capture()
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
             self._intakes.begin(self.settings, tuple(self._links))
@@ -97,6 +104,19 @@ class Appliance:
         do()
         self._undo.append(undo)
 
+    def _start_capture(self) -> None:
+        if self.settings.capture is not None:
+            from gateway.capture.captures import Captures
+
+            self._captures = captures = Captures(self.settings, self._listener)
+            self._step(captures.start, captures.stop)
+
+    def _seen(self, status: LinkStatus) -> LinkStatus:
+        """With what the link itself does not know."""
+        if self._captures is not None:
+            status = replace(status, capture=self._captures.status(status.id))
+        return self._intakes.seen(status)
+
     def _start_admin(self) -> None:
         if self.settings.admin is None:
             return
@@ -135,6 +155,7 @@ class Appliance:
             pace,
             self._accounts.setdefault(id_, Accounts()),
             handover.unsettled if handover else None,
+            self._captures.recorder(settings, id_) if self._captures is not None else None,
         )
 
     def _source(self, link: str) -> Source:

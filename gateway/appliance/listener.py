@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from gateway.capture.observer import CaptureObserver
 from gateway.inlet.observer import InletObserver
 from gateway.links.observer import LinkObserver
 
 
-class Listener(LinkObserver, InletObserver, Protocol):
+class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
     """Calls come on changes of state only, and must not block."""
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:

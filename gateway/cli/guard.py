@@ -10,7 +10,7 @@ from contextlib import suppress
 from gateway.cli.exit_codes import ExitCode
 from mappings.errors import IsthmusError
 
-WIRE_LIBRARIES = ("omniORB", "stomp", "starlette", "uvicorn", "prometheus_client", "structlog")
+WIRE_LIBRARIES = ("omniORB", "stomp", "starlette", "uvicorn", "prometheus_client", "structlog", "pyarrow", "orjson")
 """Top-level modules of the optional dependencies: missing ones mean an installation without the `run` extra."""
 
 

@@ -35,6 +35,7 @@ from adapters.base import (
     StopError,
 )
 from adapters.settings_base import BackOff
+from gateway.capture.observer import CaptureStatus
 from gateway.inlet.status import InletStatus
 from gateway.links.accounts import Accounts, Balance, Outcome
 from gateway.links.back_off import Pauses
@@ -77,6 +78,7 @@ class LinkStatus:
     balance: Balance
     oldest_pending_secs: float | None
     inlet: InletStatus | None = None  # where it takes from a journal: who fills that
+    capture: CaptureStatus | None = None  # where its traffic is captured
 
 
 Settled: TypeAlias = "defaultdict[Outcome, list[Delivery]]"

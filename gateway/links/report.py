@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from gateway.inlet.status import InletStatus
@@ -19,6 +20,7 @@ def status_to_json(status: LinkStatus) -> dict[str, Any]:
         "accounts": {**status.balance._asdict(), "holds": status.balance.holds},
         "oldest_pending_secs": status.oldest_pending_secs,
         "inlet": _inlet(status.inlet),
+        "capture": asdict(status.capture) if status.capture is not None else None,
     }
 
 

@@ -84,4 +84,8 @@ class LinkSettings(StrictModel):
     rules: list[Rule] = Field(default=[], description="Changes to the message, in this order.")
     delivery: Delivery = Field(default=Delivery(), description="How the link sends.")
     dead_letter: DeadLetter = Field(default=DeadLetter(), description="What becomes of events that can never pass.")
+    capture: bool | None = Field(
+        default=None,
+        description="Whether its traffic is captured, where there is a `capture:`; absent: unless a channel of it is confidential.",
+    )
     enabled: bool = Field(default=True, description="false: the link is checked and drawn, but not started.")

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from adapters.settings_base import StrictModel
+from gateway.settings.capture import CaptureSettings
 from gateway.settings.journal import JournalSettings
 from gateway.settings.link_tests import LinkTest
 from gateway.settings.links import LinkSettings
@@ -49,6 +50,9 @@ class Settings(StrictModel):
         default=None,
         description="Store and forward on disk; absent: a source is acknowledged when the sink has confirmed.",
     )
+    capture: CaptureSettings | None = Field(
+        default=None, description="Traffic as Parquet files, for Spark; absent: nothing is captured."
+    )
     endpoints: dict[Id, Annotated[Endpoint, Field(discriminator="type")]] = Field(
         default={}, description="Systems that we connect to."
     )
@@ -68,6 +72,19 @@ class Settings(StrictModel):
         """The folder of the journal of a source channel."""
         assert self.journal is not None
         return Path(self.run_dir) / self.journal.folder / channel
+
+    def capture_path(self) -> Path:
+        """The folder of the capture."""
+        assert self.capture is not None
+        return Path(self.run_dir) / self.capture.folder
+
+    def captured(self, link: str) -> bool:
+        """Whether the traffic of a link is captured: what it says itself counts, and else nothing confidential is."""
+        its = self.links[link]
+        if self.capture is None or its.capture is not None:
+            return self.capture is not None and its.capture is True
+        ends = (self.channels[its.source], self.channels[its.sink])
+        return not any(getattr(channel, "confidential", False) for channel in ends)
 
     def journalled(self, link: str) -> bool:
         """Whether a link takes from the journal of its source channel, and not from the source itself."""

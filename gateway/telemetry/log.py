@@ -15,6 +15,7 @@ from adapters.base import Delivery
 from gateway.journal.errors import JournalError
 from gateway.links.observer import Side, State
 from gateway.settings.findings import Finding
+from mappings.captures.errors import CaptureError
 from mappings.errors import IsthmusError
 
 LogFormat = Literal["text", "json"]
@@ -95,6 +96,12 @@ class GatewayLog:
 
     def journal_released(self, channel: str, held_secs: float) -> None:
         self._log.info("journal released: the source goes on", channel=channel, held_secs=round(held_secs, 3))
+
+    def capture_changed(self, error: CaptureError | None, uncaptured: int) -> None:
+        if error is None:
+            self._log.info("capture changed", state="ready", uncaptured=uncaptured)
+        else:
+            self._log.warning("capture changed", state="down", uncaptured=uncaptured, **_spelt_out(error))
 
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))

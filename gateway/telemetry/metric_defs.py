@@ -56,6 +56,17 @@ JOURNAL_BYTES: Final = MetricDef(
     "isthmus_journal_bytes", "gauge", ("channel",), "Size of the segments of the journal of a source channel."
 )
 
+CAPTURED: Final = MetricDef(
+    "isthmus_capture_rows_total", "counter", ("link",), "Events whose traffic was captured, since the link began."
+)
+UNCAPTURED: Final = MetricDef(
+    "isthmus_capture_missed_total",
+    "counter",
+    ("link",),
+    "Events that passed and were not captured, because the disk was full or too slow.",
+)
+
 LINK_METRICS: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, LINK_STOPPED)
 INLET_METRICS: Final = (INLET_READY, INLET_HELD, INLET_RECEIVED, JOURNAL_BYTES)
-ALL: Final = (*LINK_METRICS, *INLET_METRICS)
+CAPTURE_METRICS: Final = (CAPTURED, UNCAPTURED)
+ALL: Final = (*LINK_METRICS, *INLET_METRICS, *CAPTURE_METRICS)

@@ -38,6 +38,9 @@ class LinkCollector(Collector):
             families[defs.SIDE_READY].add_metric([status.id, "source"], status.source == "ready")
             families[defs.SIDE_READY].add_metric([status.id, "sink"], status.sink == "ready")
             families[defs.LINK_STOPPED].add_metric([status.id], status.state == "stopped" and status.error is not None)
+            if status.capture is not None:
+                families[defs.CAPTURED].add_metric([status.id], status.capture.captured)
+                families[defs.UNCAPTURED].add_metric([status.id], status.capture.uncaptured)
             if status.inlet is not None:
                 inlets[status.inlet.channel] = status.inlet
         for channel, inlet in inlets.items():

@@ -112,6 +112,11 @@ def _elements(type_: Sequence | Array, element: Writer) -> Writer:
 _writers = _ValueWriters()
 
 
+def value_writer(type_: IdlType) -> Writer:
+    """The writer of the values of a type, which have been checked."""
+    return _writers(type_)
+
+
 def write_value(type_: IdlType, value: Any) -> Any:
     """The form of a value that has been checked."""
     return _writers(type_)(value, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from gateway.settings.checks.capture import check_capture
 from gateway.settings.checks.delivery import check_back_off, check_batches, check_dead_letters
 from gateway.settings.checks.domain import check_domain
 from gateway.settings.checks.factory import check_channel_references, check_factories
@@ -49,5 +50,6 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_dead_letters,
     check_journal,
     check_journalled_links,
+    check_capture,
     check_link_tests,
 )

@@ -1,0 +1,115 @@
+"""Looking into a capture without Spark: its files, its rows, and whether each file can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gateway.capture.rows import SCHEMA
+from mappings.captures.errors import CaptureError
+from mappings.captures.layout import LAYOUT_KEY, LAYOUT_VERSION, MAPPINGS_FOLDER, OPEN_FOLDER, OPEN_SUFFIX, SUFFIX
+from mappings.captures.specification import specification_from_text
+
+
+@dataclass(slots=True)
+class FileLook:
+    """One sealed file. `finding` says why it cannot be read."""
+
+    path: Path
+    size: int = 0
+    rows: int = 0
+    links: list[str] = field(default_factory=list)
+    finding: CaptureError | None = None
+
+
+def sealed_files(root: Path) -> list[Path]:
+    """In the order of time. Raises CaptureError where there is no capture."""
+    if not root.is_dir():
+        raise CaptureError("CAP-NOT-FOUND", "there is no such folder", path=str(root))
+    found = [
+        path for path in root.rglob(f"*{SUFFIX}") if not any(part[0] in "._" for part in path.relative_to(root).parts)
+    ]
+    return sorted(found)
+
+
+def open_files(root: Path) -> list[Path]:
+    return sorted((root / OPEN_FOLDER).glob(f"*{OPEN_SUFFIX}"))
+
+
+def saved_mappings(root: Path) -> list[Path]:
+    return sorted((root / MAPPINGS_FOLDER).glob("*.json"))
+
+
+def look(path: Path, *, thorough: bool = False) -> FileLook:
+    """Of a file: how many rows, of which links; with `thorough` every page of it is read. Never raises for what is in the file."""
+    seen = FileLook(path)
+    try:
+        seen.size = path.stat().st_size
+        with pq.ParquetFile(path) as file:
+            check_schema(file.schema_arrow, path)
+            seen.rows = file.metadata.num_rows
+            columns = None if thorough else ["link"]
+            links: set[str] = set()
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, columns=columns)
+                table.validate(full=thorough)
+                links.update(link for link in table.column("link").unique().to_pylist() if link is not None)
+            seen.links = sorted(links)
+    except CaptureError as error:
+        seen.finding = error
+    except (OSError, pa.ArrowException, ValueError) as trouble:
+        seen.finding = unreadable(path, trouble)
+    return seen
+
+
+def check_schema(schema: pa.Schema, path: Path) -> None:
+    """Raises CaptureError (CAP-SCHEMA) for a file that is no capture of ours."""
+    version = (schema.metadata or {}).get(LAYOUT_KEY.encode(), b"").decode("ascii", "replace")
+    if version == str(LAYOUT_VERSION) and all(
+        name in schema.names and schema.field(name).type == SCHEMA.field(name).type for name in SCHEMA.names
+    ):
+        return
+    is_ours = f"it is of layout {version}" if version else "it was not written by a gateway"
+    raise CaptureError(
+        "CAP-SCHEMA",
+        f"this file is no capture of layout {LAYOUT_VERSION}: {is_ours}",
+        path=str(path),
+        hint="move it out of the folder, or read it with the version that wrote it",
+    )
+
+
+def unreadable(path: Path, trouble: Exception) -> CaptureError:
+    return CaptureError(
+        "CAP-FILE",
+        f"this file cannot be read: {' '.join(str(trouble).split())[:200] or type(trouble).__name__}",
+        path=str(path),
+        hint="it is empty, cut or damaged: what it held is lost, the others are not touched",
+    )
+
+
+def check_mapping(path: Path) -> CaptureError | None:
+    """Why a saved mapping cannot be read; None where it can."""
+    try:
+        specification_from_text(path.read_bytes())
+    except CaptureError as error:
+        error.path = str(path)
+        return error
+    except OSError as trouble:
+        return unreadable(path, trouble)
+    return None
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Raises CaptureError in the middle of a file that is damaged there."""
+    try:
+        with pq.ParquetFile(path) as file:
+            check_schema(file.schema_arrow, path)
+            for batch in file.iter_batches(2000):
+                yield from batch.to_pylist()
+    except (OSError, pa.ArrowException, ValueError) as trouble:
+        raise unreadable(path, trouble) from None

@@ -1,0 +1,91 @@
+"""The thread that turns closed files into Parquet, so that the writer goes on with the next one meanwhile."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from gateway.capture.open_file import left_open, seal
+from mappings.captures.errors import CaptureError
+from mappings.captures.layout import folder_of
+
+_END: Final = None
+DAY_SECS: Final = 86_400
+
+
+class Sealer:
+    """`tell` hears a CaptureError when files cannot be sealed, and None when it works again."""
+
+    def __init__(
+        self,
+        root: Path,
+        compression: str,
+        level: int | None,
+        keep_days: int | None,
+        tell: Callable[[CaptureError | None], None],
+    ) -> None:
+        self._root = root
+        self._compression = compression
+        self._level = level
+        self._keep_days = keep_days
+        self._tell = tell
+        self._closed: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
+        self._swept = 0.0
+        self.sealed = 0
+        self._thread = threading.Thread(target=self._run, name="capture-sealer", daemon=True)
+
+    def start(self) -> None:
+        """What an earlier life left open is sealed first."""
+        for path in left_open(self._root):
+            self._closed.put(path)
+        self._thread.start()
+
+    def add(self, path: Path) -> None:
+        self._closed.put(path)
+
+    def stop(self, timeout_secs: float) -> bool:
+        """True when all is sealed, or will be at the next start."""
+        self._closed.put(_END)
+        self._thread.join(timeout_secs)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        failed: list[Path] = []
+        while (path := self._closed.get()) is not _END:
+            waiting, failed = [*failed, path], []
+            for one in waiting:
+                try:
+                    self.sealed += seal(self._root, one, self._compression, self._level) is not None
+                except FileNotFoundError:
+                    pass  # another gateway of the same folder was faster
+                except OSError as trouble:
+                    failed.append(one)  # it is tried again with the next one, and at the next start
+                    self._tell(_cannot_seal(trouble))
+            if not failed and len(waiting) > 1:
+                self._tell(None)
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Throw away days that are older than wanted."""
+        now = time.time()
+        if self._keep_days is None or now - self._swept < 600:
+            return
+        self._swept = now
+        oldest = folder_of(now - self._keep_days * DAY_SECS).partition("/")[0]
+        for day in self._root.glob("date=????-??-??"):
+            if day.name < oldest:
+                shutil.rmtree(day, ignore_errors=True)
+
+
+def _cannot_seal(trouble: OSError) -> CaptureError:
+    return CaptureError(
+        "CAP-SEALING",
+        f"a file of the capture cannot be sealed: {trouble.strerror or trouble}",
+        path=str(trouble.filename or ""),
+        hint="make room, or see to the rights of the folder: it is tried again",
+    )
