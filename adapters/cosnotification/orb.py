@@ -144,7 +144,7 @@ class Orb:
         self._stopping = threading.Event()
         self._ends: dict[int, End] = {}
         self._end_ids = itertools.count(1)
-        self._hosted: dict[str, tuple[Any, ...]] = {}  # calls that every new worker gets again
+        self._hosted: dict[str, tuple[str, tuple[Any, ...]]] = {}  # calls that every new worker gets again
         self._listen = self.settings  # with the port that was chosen
 
     # For the gateway
@@ -199,23 +199,32 @@ class Orb:
         with self._lock:
             self._ends.pop(number, None)
 
-    def host(self, name: str, *arguments: Any) -> Any:
-        """A call that is made again, in the same words, to every later worker. Raises StopError or ReconnectError."""
+    def host(self, name: str, *arguments: Any, key: str = "") -> Any:
+        """A call that is made again, in the same words, to every later worker. Raises StopError or ReconnectError.
+
+        `key` tells apart what is hosted by calls of the same name.
+        """
+        answer = self.ask(name, *arguments)
+        self._hosted[key or name] = name, arguments
+        return answer
+
+    def ask(self, name: str, *arguments: Any, timeout_secs: float = START_SECS) -> Any:
+        """A call to the worker that is there now. Raises StopError, ReconnectError, or what the worker says."""
         with self._lock:
             worker = self._worker
         if worker is None:
+            if self._thread is not None:
+                raise ReconnectError("COR-WORKER", "the ORB's process is not running")
             raise StopError("COR-ORB", "the ORB is not running")
-        answer = await_(worker.call(name, *arguments), START_SECS)
-        self._hosted[name] = arguments
-        return answer
+        return await_(worker.call(name, *arguments), timeout_secs)
 
-    def unhost(self, name: str, ending: str) -> None:
-        self._hosted.pop(name, None)
+    def unhost(self, key: str, ending: str, *arguments: Any) -> None:
+        self._hosted.pop(key, None)
         with self._lock:
             worker = self._worker
         if worker is not None:
             with suppress(AdapterError, Late):
-                worker.call(ending).result(STOP_SECS)
+                worker.call(ending, *arguments).result(STOP_SECS)
 
     # The supervisor's thread
 
@@ -263,7 +272,7 @@ class Orb:
 
     def _revive(self, worker: Worker) -> None:
         """Start the ORB in the new worker and host again what was hosted; then it is ours to use. Nothing here may wait."""
-        calls = [("start", (self._listen.model_dump_json(),)), *self._hosted.items()]
+        calls = [("start", (self._listen.model_dump_json(),)), *self._hosted.values()]
 
         def next_call(done: Future[Any] | None = None) -> None:
             if done is not None and done.exception() is not None:

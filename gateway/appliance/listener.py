@@ -15,3 +15,6 @@ class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         """A service that this process hosts is ready, or has stopped; `facts` name its address or the file of its reference."""
+
+    def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
+        """A connection of an event domain over CORBA is joined, or broken."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
-from gateway.settings.services import BrokerServiceSettings, NotificationServiceSettings
+from gateway.settings.services import BrokerServiceSettings, EventDomainsServiceSettings, NotificationServiceSettings
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class Services:
                 self._start_broker(services.broker)
             if services.notification is not None:
                 self._start_notification(services.notification)
+            if services.event_domains is not None:
+                self._start_event_domains(services.event_domains)
         except BaseException:
             self.stop()
             raise
@@ -73,7 +75,27 @@ class Services:
         )
         service.start()
         self._undo.append(service.stop)
-        reference = Path(settings.factory_ior)
-        write_whole(reference, service.factory_ior + "\n")
-        self._undo.append(lambda: reference.unlink(missing_ok=True))
-        self._listener.service_changed("notification", "ready", factory_ior=str(reference))
+        self._publish(settings.factory_ior, service.factory_ior)
+        self._listener.service_changed("notification", "ready", factory_ior=settings.factory_ior)
+
+    def _start_event_domains(self, settings: EventDomainsServiceSettings) -> None:
+        from gateway.domain.corba.service import EventDomainsService
+
+        store = settings.store or str(Path(self._settings.run_dir) / "event-domains.db")
+        service = EventDomainsService(self.orb(), settings, store, self._listener)
+        references = service.start()
+        self._undo.append(service.stop)
+        for kind, file in (
+            ("domain", settings.factory_ior),
+            ("typed-domain", settings.typed_factory_ior),
+            ("log-domain", settings.log_factory_ior),
+        ):
+            if file is not None:
+                self._publish(file, references[kind])
+        self._listener.service_changed("event_domains", "ready", factory_ior=settings.factory_ior)
+
+    def _publish(self, file: str, reference: str) -> None:
+        """For clients, who read it when the service can be called, and find nothing when it has gone."""
+        path = Path(file)
+        write_whole(path, reference + "\n")
+        self._undo.append(lambda: path.unlink(missing_ok=True))

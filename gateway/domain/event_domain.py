@@ -127,6 +127,10 @@ class EventDomain(Generic[C]):
         self._put_connection(id_, connection)
         return id_
 
+    def check_connection(self, connection: Connection) -> None:
+        """Raises what `add_connection` would; nothing is added."""
+        self._check(connection)
+
     def get_all_connections(self) -> list[int]:
         return list(self.connections)
 

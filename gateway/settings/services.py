@@ -7,7 +7,14 @@ from pydantic import Field, SecretStr
 from adapters.cosnotification.settings import OrbSettings
 from adapters.settings_base import StrictModel
 
-__all__ = ["AdminSettings", "BrokerServiceSettings", "NotificationServiceSettings", "OrbSettings", "Services"]
+__all__ = [
+    "AdminSettings",
+    "BrokerServiceSettings",
+    "EventDomainsServiceSettings",
+    "NotificationServiceSettings",
+    "OrbSettings",
+    "Services",
+]
 
 
 class NotificationServiceSettings(StrictModel):
@@ -36,11 +43,49 @@ class BrokerServiceSettings(StrictModel):
     )
 
 
+class EventDomainsServiceSettings(StrictModel):
+    """Event domains over CORBA: EventDomainFactory, TypedEventDomainFactory, EventLogDomainFactory."""
+
+    factory_ior: str = Field(min_length=1, description="File that the EventDomainFactory's reference is written to.")
+    typed_factory_ior: str | None = Field(
+        default=None, min_length=1, description="File for the reference of the TypedEventDomainFactory."
+    )
+    log_factory_ior: str | None = Field(
+        default=None, min_length=1, description="File for the reference of the EventLogDomainFactory."
+    )
+    store: str | None = Field(
+        default=None,
+        min_length=1,
+        description="File that keeps domains over a restart; absent: event-domains.db in run_dir.",
+    )
+    check_interval_secs: float = Field(
+        default=10.0, gt=0, le=3600, description="How often each connection is looked after, and mended where it broke."
+    )
+    on_demand: bool = Field(
+        default=False, description="Connections forward nothing while no consumer downstream wants anything."
+    )
+    specified_defaults: bool = Field(
+        default=False,
+        description="A domain that is made without QoS allows cycles and diamonds, by the letter of the specification.",
+    )
+    changeable_cycle_detection: bool = Field(
+        default=False,
+        description="CycleDetection may be changed after a domain was made, as DiamondDetection always may.",
+    )
+    max_channels: int | None = Field(default=None, ge=1, description="Most channels of one domain; absent: no limit.")
+    max_connections: int | None = Field(
+        default=None, ge=1, description="Most connections of one domain; absent: no limit."
+    )
+
+
 class Services(StrictModel):
     """Hosted by this process; all optional."""
 
     notification: NotificationServiceSettings | None = Field(
         default=None, description="A Notification Service, for suppliers and consumers that have none."
+    )
+    event_domains: EventDomainsServiceSettings | None = Field(
+        default=None, description="Event domains over CORBA, for channels of any vendor."
     )
     broker: BrokerServiceSettings | None = Field(
         default=None, description="A STOMP broker, for trying things; not for production."

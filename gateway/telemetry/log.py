@@ -77,6 +77,13 @@ class GatewayLog:
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         self._log.info("service changed", service=service, state=state, **facts)
 
+    def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
+        facts = {"domain": domain, "connection": connection, "state": state}
+        if trouble:
+            self._log.warning("domain connection changed", **facts, reason=trouble)
+        else:
+            self._log.info("domain connection changed", **facts)
+
     def inlet_changed(self, channel: str, state: State, error: IsthmusError | None, attempts: int) -> None:
         facts: dict[str, object] = {"channel": channel, "state": state}
         if attempts:

@@ -82,6 +82,10 @@ class Gateway:
             process.wait(END_SECS)
             raise AssertionError(f"the gateway ignores SIGTERM{self.tail()}") from None
 
+    @property
+    def pid(self) -> int:
+        return self._running().pid
+
     def __enter__(self) -> Gateway:
         try:
             self.start()

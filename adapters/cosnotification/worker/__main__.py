@@ -25,6 +25,7 @@ from adapters.cosnotification.typed.idl_files import read_interfaces
 from adapters.cosnotification.worker.frames import Closed, Frames
 from adapters.cosnotification.worker.offering import Offerer
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
+from adapters.cosnotification.worker.part import Part, make_part
 from adapters.cosnotification.worker.receiving import Receiver
 from adapters.cosnotification.worker.sending import Sender
 from adapters.cosnotification.worker.told import told
@@ -43,6 +44,7 @@ class Worker:
         self._pool = ThreadPoolExecutor(CALLS_AT_ONCE, "cosnotification-call")
         self._orb: LocalOrb | None = None
         self._service: ServiceHost | None = None
+        self._parts: dict[str, Part] = {}
         self._receivers: dict[int, Receiver] = {}
         self._senders: dict[int, Sender | Offerer] = {}
         self._frame_handlers: Final[dict[str, Callable[..., object]]] = {
@@ -86,6 +88,8 @@ class Worker:
     def call_stop(self) -> None:
         for end in (*self._receivers, *self._senders):
             self.call_close(end)
+        for key in tuple(self._parts):
+            self.call_part_stop(key)
         self.call_service_stop()
         if self._orb is not None:
             self._orb.stop()
@@ -154,6 +158,23 @@ class Worker:
         service, self._service = self._service, None
         if service is not None:
             service.stop()
+
+    def call_part_start(self, key: str, place: str, end: int, settings: str) -> Any:
+        part = make_part(place, self._running, lambda *told: self._frames.send(("part", end, *told)), settings)
+        answer = part.start()
+        self._parts[key] = part
+        return answer
+
+    def call_part_ask(self, key: str, question: str, *arguments: Any) -> Any:
+        part = self._parts.get(key)
+        if part is None:
+            raise ReconnectError("COR-PART", f"the {key} is not running")
+        return part.ask(question, *arguments)
+
+    def call_part_stop(self, key: str) -> None:
+        part = self._parts.pop(key, None)
+        if part is not None:
+            part.stop()
 
     # Frames without an answer, on the thread that reads them; those for an end that has gone mean nothing
 

@@ -55,7 +55,6 @@ WRONG = [
     ("CFG-ID", "name: ▶9lives\n", "begins with a letter"),
     ("CFG-ID", "name: x\nendpoints:\n  ▶9b: {type: memory}\n", "begins with a letter"),
     ("CFG-ID", "name: x\nlinks:\n  ▶a/b: {from: a, to: b}\n", "begins with a letter"),
-    ("CFG-NOT-YET", "name: x\nservices: {▶event_domains: {factory_ior: x}}\n", "leave it away"),
     ("CFG-VALUE", "name: x\nendpoints: {q: ▶{type: mq, channel: C}}\n", ""),
     ("CFG-MISSING", "name: x\nendpoints: {▶q: {type: jms, factory: a.B}}\n", "client"),
     ("CFG-VALUE", "name: x\nendpoints: {q: ▶{type: jms, classpath: [a.jar]}}\n", ""),

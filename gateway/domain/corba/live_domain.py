@@ -1,0 +1,297 @@
+"""One event domain with real channels: the core says what may be, here it is done, kept, and watched.
+
+Locks, in this order:  `_changing` (one change of the topology at a time, held while channels are called)
+                       `_state`    (the core; held for moments, so that a channel that hangs delays changes only, never questions)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+from adapters.cosnotification.faults import spell
+from adapters.cosnotification.local_orb import LocalOrb
+from gateway.domain.connection import ChannelType, ClientType, Connection
+from gateway.domain.corba.kinds import Place
+from gateway.domain.corba.members import MemberChannel
+from gateway.domain.corba.store import DomainStore
+from gateway.domain.corba.stubs import (
+    CORBA,
+    CosEventChannelAdmin,
+    CosNotifyChannelAdmin,
+    CosTypedEventChannelAdmin,
+)
+from gateway.domain.corba.translation import Failed
+from gateway.domain.corba.wire import Wire, WireState, disconnect
+from gateway.domain.errors import ChannelNotFound
+from gateway.domain.event_domain import EventDomain
+from gateway.domain.qos import QoSProperty
+from gateway.domain.typed_defaults import TypedDefaults
+
+Domain = EventDomain[MemberChannel]
+_THROUGH: Final = (
+    CosEventChannelAdmin.TypeError,
+    CosTypedEventChannelAdmin.InterfaceNotSupported,
+    CosTypedEventChannelAdmin.NoSuchImplementation,
+)
+
+
+class Report(Protocol):
+    """What a domain tells of its connections."""
+
+    def __call__(self, domain: LiveDomain, connection: int, state: str, trouble: str) -> None: ...
+
+
+class LiveDomain:
+    """Operations raise what the core raises, and CORBA exceptions that RULES.md 4.3 names. Safe for threads."""
+
+    def __init__(
+        self,
+        orb: LocalOrb,
+        kind: str,
+        id_: int,
+        core: Domain,
+        store: DomainStore,
+        report: Report,
+        *,
+        on_demand: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.id = id_
+        self.core = core
+        self.typed_defaults = TypedDefaults(
+            lambda: [id_ for id_, member in core.members.items() if member.channel.typed]
+        )
+        self._orb = orb
+        self._store = store
+        self._report = report
+        self._on_demand = on_demand
+        self._changing = threading.RLock()
+        self._state = threading.RLock()
+        self._wires: dict[int, Wire] = {}
+
+    # Channels
+
+    def add_channel(self, reference: Any, type_: ChannelType) -> int:
+        channel = MemberChannel(self._orb, reference, type_)
+        with self._changing:
+            with self._state:
+                member = self.core.add_channel(channel, type_)
+            self._store.put_member(self.kind, self.id, member, _member_body(channel))
+            self._keep_head()
+        return member
+
+    def remove_channel(self, member: int) -> None:
+        with self._changing:
+            with self._state:
+                removed = self.core.remove_channel(member)
+                wires = [self._wires.pop(connection) for connection in removed]
+            for connection in removed:
+                self._store.remove_connection(self.kind, self.id, connection)
+            self._store.remove_member(self.kind, self.id, member)
+            self._keep_head()
+        for wire in wires:
+            wire.cut()
+
+    def channel(self, member: int, types: Sequence[ChannelType]) -> Any:
+        """Raises ChannelNotFound also where the member is of another type, for no such reference could be given."""
+        with self._state:
+            found = self.core.get_channel(member)
+        if found.type not in types:
+            raise ChannelNotFound(member)
+        return found.reference
+
+    def channel_type(self, member: int) -> ChannelType:
+        with self._state:
+            return self.core.get_channel(member).type
+
+    def read(self, question: Callable[[Domain], Any]) -> Any:
+        """What the core knows."""
+        with self._state:
+            return question(self.core)
+
+    # Connections
+
+    def add_connection(self, connection: Connection) -> int:
+        with self._changing:
+            with self._state:
+                self.core.check_connection(connection)
+                supplier = self.core.get_channel(connection.supplier_id)
+                consumer = self.core.get_channel(connection.consumer_id)
+            if connection.interface and not (supplier.typed and consumer.typed):
+                raise CosEventChannelAdmin.TypeError
+            wire = self._wire(connection, supplier, consumer)
+            _call(wire.join)
+            try:
+                with self._state:
+                    id_ = self.core.add_connection(connection)
+                    self._wires[id_] = wire
+                self._store.put_connection(self.kind, self.id, id_, _connection_body(connection, wire))
+                self._keep_head()
+            except BaseException:
+                wire.cut()
+                raise
+        self._tell(wire, WireState.JOINED, "")
+        return id_
+
+    def remove_connection(self, connection: int) -> None:
+        with self._changing:
+            with self._state:
+                self.core.remove_connection(connection)
+                wire = self._wires.pop(connection)
+            self._store.remove_connection(self.kind, self.id, connection)
+        wire.cut()
+
+    def destroy(self) -> None:
+        """The channels live on, and so do the clients' proxies in them."""
+        with self._changing:
+            with self._state:
+                self.core.destroy()
+                wires, self._wires = list(self._wires.values()), {}
+            self._store.remove_domain(self.kind, self.id)
+        for wire in wires:
+            wire.cut()
+
+    # Settings
+
+    def set_default(self, which: str, member: int) -> None:
+        """`which` is `consumer` or `supplier`."""
+        with self._changing:
+            with self._state:
+                getattr(self.core, f"set_default_{which}_channel")(member)
+            self._keep_head()
+
+    def set_typed_default(self, which: str, member: int) -> None:
+        with self._changing:
+            with self._state:
+                if not self.core.get_channel(member).typed:
+                    raise ChannelNotFound(member)
+                self.typed_defaults.chosen[which] = member
+            self._keep_head()
+
+    def set_qos(self, properties: list[QoSProperty]) -> None:
+        with self._changing:
+            with self._state:
+                self.core.set_qos(properties)
+            self._keep_head()
+
+    # Clients
+
+    def connect(self, place: Place, client: Any, member: int | None, key: str = "") -> Any:
+        """The proxy that the client is connected to; without a member, at the default channel of its side."""
+        with self._state:
+            if member is None:
+                member = self._default_for(place)
+            channel = self.core.get_channel(member)
+        if key and not channel.typed:
+            raise ChannelNotFound(member)
+
+        def connected() -> Any:
+            admin, fresh = channel.client_admin(place.client)
+            if fresh:
+                self._store.put_member(self.kind, self.id, member, _member_body(channel))
+            proxy = place.obtain(admin, key)
+            try:
+                place.connect(proxy, client)
+            except BaseException:
+                disconnect(place, proxy)
+                raise
+            return proxy
+
+        return _call(connected)
+
+    def _default_for(self, place: Place) -> int:
+        if place.form == "typed":
+            return self.typed_defaults.of(place.client)
+        which: int = getattr(self.core, f"get_default_{place.client}_channel")()
+        return which
+
+    # Life
+
+    @property
+    def wires(self) -> dict[int, Wire]:
+        with self._state:
+            return dict(self._wires)
+
+    def restore_wires(self, references: dict[int, dict[str, str]]) -> None:
+        """After the core was restored: what is still there is gone on with, the rest is made anew when it is looked at."""
+        for id_, connection in self.core.connections.items():
+            supplier = self.core.get_channel(connection.supplier_id)
+            consumer = self.core.get_channel(connection.consumer_id)
+            self._wires[id_] = self._wire(connection, supplier, consumer, references.get(id_))
+
+    def look_after(self, id_: int, wire: Wire) -> None:
+        """One visit of the doctor."""
+        before = wire.references
+        wire.look()
+        if wire.references != before:
+            with self._changing:
+                if self._wires.get(id_) is wire:
+                    self._store.put_connection(self.kind, self.id, id_, _connection_body(wire.connection, wire))
+
+    # Inside
+
+    def _wire(
+        self,
+        connection: Connection,
+        supplier: MemberChannel,
+        consumer: MemberChannel,
+        references: dict[str, str] | None = None,
+    ) -> Wire:
+        return Wire(
+            self._orb, connection, supplier, consumer, self._tell, on_demand=self._on_demand, references=references
+        )
+
+    def _tell(self, wire: Wire, state: WireState, trouble: str) -> None:
+        for id_, known in self.wires.items():
+            if known is wire:
+                self._report(self, id_, state, trouble)
+
+    def _keep_head(self) -> None:
+        self._store.put_domain(self.kind, self.id, head_of(self))
+
+
+def head_of(live: LiveDomain) -> dict[str, Any]:
+    """The part of a domain that is kept in one piece (see gateway.domain.persistence)."""
+    core = live.core
+    return {
+        "cycles": "forbid" if core.rules.forbid_cycles else "allow",
+        "diamonds": "forbid" if core.rules.forbid_diamonds else "allow",
+        "next_member": core.member_ids.next,
+        "next_connection": core.connection_ids.next,
+        "default_consumer": core.default_consumer,
+        "default_supplier": core.default_supplier,
+        "typed_defaults": live.typed_defaults.chosen,
+    }
+
+
+def _member_body(channel: MemberChannel) -> dict[str, Any]:
+    return {
+        "type": channel.type.name,
+        "channel": {"ior": channel.ior, "type": channel.type.name, "admins": channel.admins},
+    }
+
+
+def _connection_body(connection: Connection, wire: Wire) -> dict[str, Any]:
+    return {
+        "supplier": connection.supplier_id,
+        "consumer": connection.consumer_id,
+        "ctype": ClientType(connection.ctype).name,
+        "style": connection.notification_style.name,
+        "interface": connection.interface,
+        "wire": wire.references,
+    }
+
+
+def _call(call: Callable[[], Any]) -> Any:
+    """Calls to channels, with the exceptions that RULES.md 4.3 step 7 lets through: those of the raises lists and BAD_PARAM;
+    a channel that is full is a limit, and everything else is a failure whose state is not known."""
+    try:
+        return call()
+    except (*_THROUGH, CORBA.BAD_PARAM):
+        raise
+    except (CosNotifyChannelAdmin.AdminLimitExceeded, CORBA.IMP_LIMIT):
+        raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
+    except CORBA.Exception as error:
+        raise Failed(spell(error)) from error

@@ -1,0 +1,162 @@
+"""Channels, gateways and ORB processes die and come back; domains go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.cosnotification.references import resolve
+from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin, CosNotification, CosNotifyChannelAdmin
+from tests.contract.wires.cosnotification import Peer
+from tests.interop.event_domains.plant import (
+    AUTHORIZE,
+    FORBID,
+    PULL,
+    STRUCTURED,
+    Plant,
+    connection,
+    number,
+    plant,
+    pulled,
+    until,
+)
+
+
+def test_a_restart_keeps_ids_defaults_and_what_is_joined(tmp_path: Path) -> None:
+    peer = Peer(tmp_path)  # channels that outlive the gateway
+    peer.start()
+    try:
+        with plant(tmp_path) as here:
+            channels = _channels_of(here, peer)
+            domain = here.new_domain(FORBID, AUTHORIZE)
+            for channel in channels:
+                domain.add_channel(channel)
+            domain.remove_channel(domain.add_channel(channels[0]))
+            first = domain.add_connection(connection(0, 1, STRUCTURED, PULL))
+            domain.remove_connection(first)
+            kept = domain.add_connection(connection(0, 1))
+            domain.set_default_consumer_channel(1)
+            consumer = domain.connect_pull_consumer(None)
+            admins = [channel.get_all_consumeradmins() for channel in channels]
+
+            here.gateway.stop()
+            supplier = (
+                channels[0]
+                ._get_default_supplier_admin()
+                .obtain_notification_push_consumer(CosNotifyChannelAdmin.ANY_EVENT)[0]
+            )
+            supplier = supplier._narrow(CosNotifyChannelAdmin.ProxyPushConsumer)
+            supplier.connect_any_push_supplier(None)
+            supplier.push(number(1))
+            assert pulled(consumer) == 1, "events pass without the gateway"
+            here.gateway.start()
+
+            until(lambda: _answers(domain))  # references stay the same
+            assert here.domains.get_all_domains() == [0]
+            assert domain.get_all_channels() == [0, 1]
+            assert domain.get_all_connections() == [kept]
+            assert {item.name: item.value.value() for item in domain.get_qos()} == {
+                "CycleDetection": FORBID,
+                "DiamondDetection": AUTHORIZE,
+            }
+            assert domain.connect_pull_consumer(None)._get_MyAdmin()._get_MyChannel()._is_equivalent(channels[1])
+            supplier.push(number(2))
+            assert pulled(consumer) == 2, "once: it was not joined a second time"
+            assert not consumer.try_pull()[1]
+            assert [channel.get_all_consumeradmins() for channel in channels] == admins
+            assert domain.add_channel(channels[0]) == 3, "ids are not used again"
+            with pytest.raises(CosEventDomainAdmin.CycleCreationForbidden):
+                domain.add_connection(connection(1, 0))
+            domain.remove_connection(kept)
+            assert domain.add_connection(connection(0, 1)) == kept + 1
+            until(lambda: len(channels[0].get_all_consumeradmins()) == len(admins[0]))
+    finally:
+        peer.kill()
+
+
+def test_a_channel_that_dies_breaks_its_connections_and_they_are_mended(tmp_path: Path) -> None:
+    """The gateway's own channels go with the ORB's process, and come back under the same references."""
+    with plant(tmp_path) as here:
+        peer = Peer(tmp_path)
+        peer.start()
+        try:
+            far = _channels_of(here, peer)[0]
+            near = here.channels.get_event_channel(0)
+            domain = here.new_domain()
+            domain.add_channel(far)
+            domain.add_channel(near)
+            id_ = domain.add_connection(connection(0, 1))
+            facts = {"event": "domain connection changed", "domain": "domain 0", "connection": id_}
+            here.gateway.wait_for_log(**facts, state="joined")
+
+            _kill_orb(here)
+            until(lambda: _joined(here, facts) == 2)
+            until(lambda: _answers(domain))
+            consumer = domain.connect_pull_consumer_with_id(None, 1)
+            domain.connect_push_supplier_with_id(None, 0).push(number(7))
+            assert pulled(consumer) == 7
+            assert not consumer.try_pull()[1]
+
+            peer.kill()
+            here.gateway.wait_for_log(**facts, state="broken")
+            assert domain.get_all_connections() == [id_], "a broken connection is still one"
+            with pytest.raises(CORBA.INTERNAL) as failed:
+                domain.connect_push_supplier_with_id(None, 0)
+            assert failed.value.completed == CORBA.COMPLETED_MAYBE
+            domain.remove_channel(0)
+            assert domain.get_all_connections() == []
+        finally:
+            peer.kill()
+
+
+def test_a_channel_that_refuses_leaves_nothing_behind(shared: Plant) -> None:
+    full, _ = shared.channels.create_channel([], [])
+    full.set_admin([_long("MaxConsumers", 0), _long("MaxSuppliers", 1)])
+    other, _ = shared.channels.create_channel([], [])
+    domain = shared.new_domain()
+    for channel in (other, full):
+        domain.add_channel(channel)
+    domain.connect_push_supplier_with_id(None, 1)
+    before = other.get_all_consumeradmins()
+    with pytest.raises(CORBA.IMP_LIMIT):
+        domain.add_connection(connection(0, 1))
+    assert domain.get_all_connections() == []
+    until(lambda: other.get_all_consumeradmins() == before)
+    full.set_admin([_long("MaxSuppliers", 0)])
+    assert domain.add_connection(connection(0, 1)) == 0, "what failed used up no id"
+    full.destroy()
+    with pytest.raises(CORBA.INTERNAL):
+        domain.connect_pull_consumer_with_id(None, 1)
+    domain.destroy()
+
+
+def _channels_of(here: Plant, peer: Peer) -> list[Any]:
+    factory = resolve(here.orb, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
+    return [factory.get_event_channel(id_) for id_ in (0, 1)]
+
+
+def _answers(reference: Any) -> bool:
+    try:
+        return not reference._non_existent()
+    except (CORBA.COMM_FAILURE, CORBA.TRANSIENT):  # on the connection that broke
+        return False
+
+
+def _joined(here: Plant, facts: dict[str, Any]) -> int:
+    return sum({**facts, "state": "joined"}.items() <= line.items() for line in here.gateway.log())
+
+
+def _kill_orb(here: Plant) -> None:
+    """The worker is the only child of the gateway."""
+    gateway = here.gateway.pid
+    (worker,) = subprocess.run(["pgrep", "-P", str(gateway)], capture_output=True, text=True).stdout.split()
+    os.kill(int(worker), signal.SIGKILL)
+
+
+def _long(name: str, value: int) -> Any:
+    return CosNotification.Property(name, CORBA.Any(CORBA.TC_long, value))
