@@ -47,7 +47,7 @@ def _source_of(name: str) -> bytes:
     done = subprocess.run(command, capture_output=True, timeout=COMPILE_SECS, check=False)
     if done.returncode:
         raise StopError(
-            "COR-IDL",
+            "COR-STUBS",
             f"{name}.idl cannot be compiled: {done.stderr.decode('utf-8', 'replace').strip()[:500]}",
             hint="is omniORBpy installed whole (its omniidl and omnicpp)?",
         )
