@@ -328,8 +328,12 @@ class Link:
         return True
 
     def _reopen_refused(self) -> None:
-        """Every flight that the far side wants later waits again, wherever it stands: what comes after it must not overtake it."""
-        for flight in self._flights:
+        """Every flight that the far side wants later waits again, wherever it stands: what comes after it must not overtake it.
+
+        From the last to the first: confirmations complete in the order of the sends, also while we look, so that none is found to
+        wait whose forerunner was not.
+        """
+        for flight in reversed(self._flights):
             if _to_be_retried(flight.confirmation):
                 flight.confirmation = None
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from adapters.base import Confirmation, DeadLetterError, Delivery, Outgoing, RetryLaterError, StopError
+from adapters.base import Confirmation, DeadLetterError, Delivery, Outgoing, Refusal, RetryLaterError, StopError
 from adapters.memory.settings import MemoryChannel
 from adapters.memory.sink import MemorySink
 from adapters.memory.source import MemorySource
@@ -436,6 +436,48 @@ def test_flights_that_are_all_to_be_retried_keep_their_order_before_what_comes_l
         rig.feed(30, first=30)
         wait_for(lambda: link.balance().delivered == 60)
         assert arrived == list(range(60))
+    finally:
+        link.stop()
+        assert link.join(20.0)
+
+
+@pytest.mark.parametrize("looks", range(1, 9))
+def test_refusals_that_come_while_the_link_looks_at_its_flights_do_not_turn_their_order(looks: int) -> None:
+    """Just after the link has looked at its first flight, and before it looks at the second, all three are refused."""
+    rig = Rig()
+    arrived: list[int] = []
+    sent: list[Confirmation] = []
+
+    class Refused(Future[tuple[Refusal, ...]]):
+        looked = 0
+
+        def done(self) -> bool:
+            answer = super().done()
+            if self is sent[0] and len(sent) == 3:
+                self.looked += 1
+                if self.looked == looks:
+                    for confirmation in sent[:3]:
+                        confirmation.set_exception(RetryLaterError("MEM-FULL", "later"))
+            return answer
+
+    class LaterSink(MemorySink):
+        def send(self, batch: Sequence[Outgoing]) -> Confirmation:
+            confirmation: Confirmation = Refused() if len(sent) < 3 else Future()
+            sent.append(confirmation)
+            if len(sent) > 3:
+                arrived.extend(number(outgoing.payload) for outgoing in batch)
+                confirmation.set_result(())
+            return confirmation
+
+    sink = LaterSink(rig.outlet, MemoryChannel(endpoint="out", name="out"))
+    source = MemorySource(rig.inlet, MemoryChannel(endpoint="in", name="in"))
+    pace = Pace(window=100, batch=10, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK)
+    link = Link("a", source, sink, as_it_is, rig.recorder, rig.recorder, pace)
+    rig.feed(30)
+    link.start()
+    try:
+        wait_for(lambda: link.balance().delivered == 30)
+        assert arrived == list(range(30))
     finally:
         link.stop()
         assert link.join(20.0)
