@@ -2,7 +2,8 @@
 
     IsthmusError                    code, message, path, hint
     ├── MappingError                a value, event or message that cannot be read or translated   (MAP-…)
-    │   └── Expired                 not a fault: the event's time is over, it must not be sent    (MAP-EXPIRED)
+    │   ├── Expired                 not a fault: the event's time is over, it must not be sent    (MAP-EXPIRED)
+    │   └── Looped                  not a fault: it has been here before, it must not be sent     (MAP-LOOPED)
     ├── FilterError                 an ETCL or selector text that does not parse                  (FLT-…)
     ├── FilterRuntimeError          a filter that has no result for this one event: no match      (FLT-…)
     ├── adapters.base.AdapterError  told apart by what the caller must do: ReconnectError,
@@ -47,6 +48,13 @@ class Expired(MappingError):
 
     def __init__(self, message: str, *, path: str = "") -> None:
         super().__init__("MAP-EXPIRED", message, path=path)
+
+
+class Looped(MappingError):
+    """The event has been in this channel before (`avoid_loopback`): count it as looped, send nothing."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__("MAP-LOOPED", message, path=path)
 
 
 class FilterError(IsthmusError):

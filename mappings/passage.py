@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from mappings.errors import Expired
+from mappings.errors import Expired, Looped
+from mappings.marks import NO_MARKS, Marks, MessageMarks, is_round_trip, put_on_event, take_from_event
 from mappings.model import Form, Message, Payload, StructuredEvent
 from mappings.translate import Options, Translator
 
@@ -23,12 +24,19 @@ class Translation:
     options: Options = field(default_factory=Options)
     etcl: str | None = None  # over events
     selector: str | None = None  # over messages
+    source_hop: str | None = None  # `gateway/channel` of the source; None: hop lists are neither looked at nor added to
+    sink_hop: str | None = None
+    source_profile: str = "borland"  # how messages of the source spell the names of marks
+    sink_profile: str = "borland"
 
 
 Admits: TypeAlias = Callable[[Payload], bool]
 Translate: TypeAlias = Callable[[Payload, str, int, int], Payload]
 """Takes the payload, its id, the time in milliseconds since 1970, and how many milliseconds the payload has been in the gateway.
-Raises MappingError (dead-letter it) and its kind Expired (count it, send nothing)."""
+Raises MappingError (dead-letter it) and its kinds Expired and Looped (count it, send nothing)."""
+
+PassOn: TypeAlias = Callable[[Payload, str, int, int], tuple[Payload, str]]
+"""The same, with the id that the event keeps wherever it goes."""
 
 
 def compile_admission(translation: Translation) -> Admits | None:
@@ -48,25 +56,65 @@ def compile_admission(translation: Translation) -> Admits | None:
 
 def compile_translate(translation: Translation, translator: Translator | None = None) -> Translate:
     """`translator`: one of these options, where the caller wants to ask it more. Raises FilterError."""
-    if translation.source_form == translation.sink_form:
-        return _event_as_it_is if translation.source_form == "event" else _message_as_it_is
+    pass_on = compile_passage(translation, translator)
+    return lambda payload, id_, now_ms, elapsed_ms: pass_on(payload, id_, now_ms, elapsed_ms)[0]
+
+
+def compile_passage(translation: Translation, translator: Translator | None = None) -> PassOn:
+    """As `compile_translate`, and also the id that the event goes on with."""
     translator = translator or Translator(translation.options)
+    forward, reverse = translator.forward, translator.reverse
+    mark = _marking(translation)
+    marks_in, marks_out = MessageMarks(translation.source_profile), MessageMarks(translation.sink_profile)
+
+    def event_to_message(payload: Payload, id_: str, now_ms: int, elapsed_ms: int) -> tuple[Payload, str]:
+        event, found = take_from_event(as_event(payload))
+        marks = mark(found, id_)
+        id_ = marks.id or id_
+        message = forward(event, now_ms=now_ms, elapsed_ms=elapsed_ms, gid=id_)
+        return (marks_out.put(message, Marks(None, marks.hops)) if marks.hops else message), id_  # it has its $gid
+
+    def message_to_event(payload: Payload, id_: str, now_ms: int, _elapsed_ms: int) -> tuple[Payload, str]:
+        message, found = marks_in.take(as_message(payload))
+        marks = mark(found, id_)
+        event = reverse(message, now_ms=now_ms)
+        return (put_on_event(event, marks) if marks.hops else event), marks.id or id_
+
+    def event_to_event(payload: Payload, id_: str, _now_ms: int, _elapsed_ms: int) -> tuple[Payload, str]:
+        event, found = take_from_event(as_event(payload))
+        marks = mark(found, id_)
+        return (put_on_event(event, marks) if marks.hops or found.id else event), marks.id or id_
+
+    def message_to_message(payload: Payload, id_: str, now_ms: int, _elapsed_ms: int) -> tuple[Payload, str]:
+        message, found = marks_in.take(_with_time_left(as_message(payload), now_ms))
+        marks = mark(found, id_)
+        return (marks_out.put(message, marks) if marks.hops or found.id else message), marks.id or id_
+
     if translation.source_form == "event":
-        forward = translator.forward
-        return lambda payload, id_, now_ms, elapsed_ms: forward(
-            as_event(payload), now_ms=now_ms, elapsed_ms=elapsed_ms, gid=id_
-        )
-    reverse = translator.reverse
-    return lambda payload, _id, now_ms, _elapsed_ms: reverse(as_message(payload), now_ms=now_ms)
+        return event_to_message if translation.sink_form == "message" else event_to_event
+    return message_to_event if translation.sink_form == "event" else message_to_message
 
 
-def _event_as_it_is(payload: Payload, _id: str, _now_ms: int, _elapsed_ms: int) -> StructuredEvent:
-    return as_event(payload)
+def _marking(translation: Translation) -> Callable[[Marks, str], Marks]:
+    """From the marks that an event has come with, and its id at the source, to those that it goes on with. Raises Looped."""
+    source, sink = translation.source_hop, translation.sink_hop
+    if source is None or sink is None:
+        return lambda found, id_: found if found.id is not None else Marks(id_, found.hops)
+
+    def mark(found: Marks, id_: str) -> Marks:
+        if found is NO_MARKS:
+            return Marks(id_, (source,))
+        if is_round_trip(found, source, sink):
+            raise Looped(
+                f"it has been in {source} or {sink}, or in too many channels", path=" ".join(found.hops)[:1000]
+            )
+        return Marks(found.id if found.id is not None else id_, (*found.hops, source))
+
+    return mark
 
 
-def _message_as_it_is(payload: Payload, _id: str, now_ms: int, _elapsed_ms: int) -> Message:
+def _with_time_left(message: Message, now_ms: int) -> Message:
     """The time of expiry that the message came with is what remains of its time to live."""
-    message = as_message(payload)
     if message.headers.JMSExpiration:
         remaining = message.headers.JMSExpiration - now_ms
         if remaining <= 0:

@@ -7,6 +7,7 @@ purpose: `stop` and `start`, `cut`, `fill`, `refuse`, `hold`.
 from __future__ import annotations
 
 import threading
+import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ class MemoryPeer:
         self.changed = threading.Condition()
         self.capacity: int | None = None
         self._queues: dict[str, deque[Stored]] = {}
+        self._id = uuid.uuid4().hex[
+            :12
+        ]  # ids of one peer are never those of another, of an earlier process for instance
+        self._put = 0
         self._running = True
         self._generation = 0  # connections of an earlier generation are cut
         self._refusing: Callable[[Payload], bool] | None = None
@@ -86,8 +91,8 @@ class MemoryPeer:
 
     def put(self, name: str, payloads: Sequence[Payload]) -> None:
         with self.changed:
-            first = len(self.queue(name))
-            self.queue(name).extend(Stored(f"{name}-{first + n}", payload) for n, payload in enumerate(payloads))
+            first, self._put = self._put, self._put + len(payloads)
+            self.queue(name).extend(Stored(f"{self._id}-{first + n}", payload) for n, payload in enumerate(payloads))
             self.changed.notify_all()
 
     def contents(self, name: str) -> list[Payload]:

@@ -24,6 +24,7 @@ from gateway.appliance.wiring import Wiring
 from gateway.inlet.intakes import Intakes
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
+from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
 from gateway.links.translation import compile_step, translation_of
 from gateway.settings.addresses import parse_address
@@ -48,6 +49,7 @@ class Appliance:
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
         self._captures: Captures | None = None
+        self._windows = DuplicateWindows(Path(settings.run_dir) / "duplicates")
         self._undo: list[Callable[[], object]] = []
 
     @property
@@ -64,6 +66,7 @@ class Appliance:
             self._step(self._run_dir.acquire, self._run_dir.release)
             self._step(self._services.start, self._services.stop)
             self._start_capture()
+            self._undo.append(self._windows.close)
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
             self._intakes.begin(self.settings, tuple(self._links))
@@ -156,7 +159,21 @@ class Appliance:
             self._accounts.setdefault(id_, Accounts()),
             handover.unsettled if handover else None,
             self._captures.recorder(settings, id_) if self._captures is not None else None,
+            duplicates=self._duplicates(id_),
         )
+
+    def _duplicates(self, link: str) -> Duplicates | None:
+        settings = self.settings
+        sink = settings.first_id(settings.links[link].sink)
+        try:
+            return self._windows.of_link(link, sink, settings.duplicates_of(link), settings.domain.duplicate_window)
+        except OSError as trouble:
+            raise StopError(
+                "LNK-DUPLICATES",
+                f"the ids of events that channel {sink} has had cannot be kept: {trouble.strerror or trouble}",
+                path=str(trouble.filename or self._run_dir.path),
+                hint="give the gateway's user the right to write there, and room",
+            ) from trouble
 
     def _source(self, link: str) -> Source:
         if self.settings.journalled(link):

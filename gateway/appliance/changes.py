@@ -47,4 +47,10 @@ def _footprint(settings: Settings, link: str) -> tuple[object, ...]:
     """Everything that bears on a link."""
     its = settings.links[link]
     ends = [settings.channels[its.source], settings.channels[its.sink]]
-    return (its, *ends, *(settings.endpoints[channel.endpoint] for channel in ends))
+    return (
+        its,
+        settings.duplicates_of(link),
+        *map(settings.first_id, (its.source, its.sink)),
+        *ends,
+        *(settings.endpoints[channel.endpoint] for channel in ends),
+    )

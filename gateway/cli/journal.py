@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
 from gateway.journal.cursor_state import OUTCOMES, CursorState
 from gateway.journal.delivery_codec import DeliveryCodec
@@ -275,12 +276,13 @@ def _show_summary(look: Inspection) -> None:
         segments.add_row(
             row["file"], str(row["first"]), str(row["last"]), str(row["bytes"]), _time(row["created_at"]), note
         )
-    links = Table("link", "position", "pending", *(outcome.replace("_", "-") for outcome in OUTCOMES), box=None)
+    outcomes = shown(OUTCOMES, (row["settled"] for row in summary["links"] if row["cursor"] != "damaged"))
+    links = Table("link", "position", "pending", *(outcome.replace("_", "-") for outcome in outcomes), box=None)
     for row in summary["links"]:
         if row["cursor"] == "damaged":
             links.add_row(Text(_printable(row["link"])), "damaged")
         else:
-            counts = [str(row["settled"][outcome]) for outcome in OUTCOMES]
+            counts = [str(row["settled"][outcome]) for outcome in outcomes]
             links.add_row(Text(_printable(row["link"])), str(row["position"]), str(row["pending"]), *counts)
     for table in (segments, links):
         for column in table.columns[1:]:

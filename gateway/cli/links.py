@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
+from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
 from gateway.settings.addresses import AddressError, parse_address
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 DEFAULT_ADMIN: Final = "127.0.0.1:8161"
 TIMEOUT_SECS: Final = 4.0
 LARGEST_ANSWER_BYTES: Final = 64 * 1024 * 1024
-COLUMNS: Final = ("received", "delivered", "filtered", "expired", "duplicate", "dead_lettered", "pending")
-JOURNAL_COLUMNS: Final = (*COLUMNS[:-1], "dropped", "lost", COLUMNS[-1])  # where a link takes from a journal
+COLUMNS: Final = (
+    "received", "delivered", "filtered", "looped", "expired", "duplicate", "dead_lettered", "dropped", "lost", "pending",
+)  # fmt: skip
 
 
 def links(
@@ -73,7 +75,7 @@ def _show(statuses: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    columns = JOURNAL_COLUMNS if any(status.get("inlet") for status in statuses) else COLUMNS
+    columns = shown(COLUMNS, (status["accounts"] for status in statuses))
     table = Table("link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None)
     for column in table.columns[2:]:
         column.justify = "right"

@@ -23,6 +23,7 @@ OUTCOMES: Final = (
     "dead_lettered",
     "dropped",  # given up for lack of room, by the link's policy
     "lost",  # damaged or missing in the journal
+    "looped",  # been here before; last, because cursors that are on disk hold the counts in this order
 )
 
 LARGEST_WINDOW: Final = 16_384

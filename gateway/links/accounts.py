@@ -1,6 +1,6 @@
 """The accounts of a link: every event that came in is in exactly one place.
 
-    received = delivered + filtered + expired + duplicate + dead-lettered + dropped + lost + pending
+    received = delivered + filtered + looped + expired + duplicate + dead-lettered + dropped + lost + pending
 
 Each movement changes two columns at once, under one lock, so that the sum holds in every snapshot. Only a journal drops (by the
 link's policy, when it is full) and loses (what is damaged on disk); it keeps the accounts of its links itself.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from typing import Literal, NamedTuple
 
-Outcome = Literal["delivered", "filtered", "expired", "duplicate", "dead_lettered"]
+Outcome = Literal["delivered", "filtered", "looped", "expired", "duplicate", "dead_lettered"]
 
 
 class Balance(NamedTuple):
@@ -23,6 +23,7 @@ class Balance(NamedTuple):
     expired: int = 0
     duplicate: int = 0
     dead_lettered: int = 0
+    looped: int = 0
     dropped: int = 0
     lost: int = 0
     pending: int = 0
@@ -40,7 +41,7 @@ class Accounts:
         self._received = 0
         self._pending = 0
         self._settled: dict[Outcome, int] = {
-            "delivered": 0, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0,
+            "delivered": 0, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0, "looped": 0,
         }  # fmt: skip
 
     def received(self, count: int) -> None:

@@ -3,24 +3,26 @@
 One thread owns everything in here: the source, the sink, the flights. Others may only ask (`status`) and tell it to stop.
 
     receive ─▶ step (admit, translate, route) ─▶ flight ─▶ sink.send ─▶ confirmation ─▶ source.acknowledge
-                    │ filtered, expired: acknowledged at once          │
+                    │ filtered, looped, expired, duplicate: at once    │
                     └ cannot pass: dead letter, then acknowledged ◀────┘ refused
 
 - **Order** is kept: flights are sent, and sent again after a lost connection, in the order of their deliveries.
 - **Back-pressure**: at most `window` events are in flight. When the sink is down or slow nothing more is taken from the source.
 - **Nothing is lost**: a source is acknowledged after the sink has confirmed, or after the dead letter is on disk.
-- **Accounts**: `received = delivered + filtered + expired + duplicate + dead-lettered + pending` at every moment. A source that
-  keeps them itself (`settling_source.py`) is told every outcome, and its sum holds over restarts too.
+- **Once**: what is known to have arrived (`duplicates.py`) is not sent again. What somebody else is sending just now waits for how
+  that ends.
+- **Accounts**: `received = delivered + filtered + looped + expired + duplicate + dead-lettered + pending` at every moment. A source
+  that keeps them itself (`settling_source.py`) is told every outcome, and its sum holds over restarts too.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from adapters.base import (
     Confirmation,
@@ -37,15 +39,18 @@ from adapters.base import (
 from adapters.settings_base import BackOff
 from gateway.capture.observer import CaptureStatus
 from gateway.inlet.status import InletStatus
-from gateway.links.accounts import Accounts, Balance, Outcome
+from gateway.links.accounts import Accounts, Balance
 from gateway.links.back_off import Pauses
 from gateway.links.connection import Connection
 from gateway.links.dead_letters import DeadLetters
+from gateway.links.duplicates import Duplicates
+from gateway.links.flight import Endings, Flight
 from gateway.links.observer import LinkObserver, State
+from gateway.links.reasons import journal_full, too_old
 from gateway.links.recorder import Recorder, SilentRecorder
 from gateway.links.settling_source import SettlingSource
 from gateway.links.step import FILTERED, Step
-from mappings.errors import Expired, IsthmusError, MappingError
+from mappings.errors import Expired, IsthmusError, Looped, MappingError
 
 STALE_SECS = 0.5  # what was translated longer ago than this, and not sent, is translated again before it is
 IDLE_SECS = 0.5  # how long one wait lasts when nothing happens; stop() and confirmations end it early
@@ -81,20 +86,6 @@ class LinkStatus:
     capture: CaptureStatus | None = None  # where its traffic is captured
 
 
-Settled: TypeAlias = "defaultdict[Outcome, list[Delivery]]"
-"""Deliveries that came to their end, to be told to the source."""
-
-
-@dataclass(slots=True, eq=False)
-class _Flight:
-    """A batch on its way; without a confirmation it waits to be sent (again)."""
-
-    deliveries: list[Delivery]
-    batch: list[Outgoing]
-    confirmation: Confirmation | None = None
-    made_at: float = field(default_factory=time.monotonic)
-
-
 class Handover(NamedTuple):
     """What a link that ends leaves to the one that goes on with its source."""
 
@@ -115,9 +106,12 @@ class Link:
         accounts: Accounts | None = None,
         unsettled: Sequence[Delivery] | None = None,
         recorder: Recorder | None = None,
+        *,
+        duplicates: Duplicates | None = None,
     ) -> None:
         """`accounts` and `unsettled` come from the link before it, where this one goes on with its counts, or with its source too:
-        the source is then connected, and the deliveries are those that it has handed out and nobody has settled."""
+        the source is then connected, and the deliveries are those that it has handed out and nobody has settled. Without
+        `duplicates` none are looked for."""
         self.id = id_
         self._pace = pace or Pace()
         self._source = source
@@ -129,9 +123,12 @@ class Link:
         self._source_end = Connection(id_, "source", source, self._pace.source_back_off, observer)
         self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
         self._accounts = accounts or Accounts()
+        self._duplicates = duplicates
+        self._duplicates_trouble = False
         self._settling = source if isinstance(source, SettlingSource) else None
-        self._flights: deque[_Flight] = deque()
+        self._flights: deque[Flight] = deque()
         self._in_flight = 0
+        self._twins: list[Delivery] = []  # somebody else is sending the same event: wait for how that ends
         self._batch_limit = min(self._pace.batch, sink.capabilities.max_batch)
         self._retry = Pauses(self._pace.retry)
         self._retry_at = 0.0
@@ -204,7 +201,10 @@ class Link:
         except Exception as bug:  # noqa: BLE001 - a fault of ours must stop this link alone, and be seen
             self._error = StopError("LNK-BUG", f"unexpected {type(bug).__name__}: {bug}", hint="please report this")
         finally:
-            unsettled = (*self._left, *(delivery for flight in self._flights for delivery in flight.deliveries))
+            if self._duplicates is not None:
+                self._duplicates.leave()
+            in_flight = [delivery for flight in self._flights for delivery in flight.deliveries]
+            unsettled = (*self._left, *in_flight, *self._twins)
             self._recorder.left(unsettled)
             if self._keep_source and self._error is None and self._source_end.ready:
                 self._handover = Handover(self._source, unsettled)
@@ -221,8 +221,9 @@ class Link:
         self._sink_end.attempt()
         self._reflect()
         self._give_up()
+        self._look_at_twins()
         everything_sent = self._send_waiting()
-        room = self._pace.window - self._in_flight
+        room = self._pace.window - self._in_flight - len(self._twins)
         if room > 0 and everything_sent and self._may_receive:
             self._receive(min(room, self._batch_limit))
         else:
@@ -233,17 +234,18 @@ class Link:
         self._source_end.drain()
         self._sink_end.drain()
         deadline = time.monotonic() + self._pace.drain_secs
-        while self._flights and time.monotonic() < deadline:
+        while (self._flights or self._twins) and time.monotonic() < deadline:
             self._settle_confirmed()
             self._sink_end.attempt()
+            self._look_at_twins()
             self._send_waiting()
-            if self._flights:
+            if self._flights or self._twins:
                 self._wait()
 
     def _receive(self, limit: int) -> None:
         self._receiving = True
         # From here on a confirmation wakes us; one that came before is seen by this test.
-        news = self._flights and _done(self._flights[0].confirmation)
+        news = self._flights and self._flights[0].is_done
         try:
             patience_secs = IDLE_SECS if self._sink_end.ready else min(IDLE_SECS, self._sink_end.pause_secs)
             deliveries = [] if news else self._source.receive(limit, patience_secs)
@@ -261,43 +263,62 @@ class Link:
     def _accept(self, deliveries: Sequence[Delivery]) -> None:
         self._accounts.received(len(deliveries))
         self._recorder.received(deliveries)
+        self._take_off(deliveries)
+
+    def _take_off(self, deliveries: Sequence[Delivery]) -> None:
         flight = self._prepare(deliveries)
         if flight.batch:
             self._flights.append(flight)
             self._in_flight += len(flight.batch)
 
-    def _prepare(self, deliveries: Sequence[Delivery]) -> _Flight:
+    def _prepare(self, deliveries: Sequence[Delivery]) -> Flight:
         """What of these goes on, translated; the rest is settled here."""
-        flight = _Flight([], [])
-        settled: Settled = defaultdict(list)
+        flight = Flight([], [])
+        endings = Endings()
         overdue = self._settling.overdue(deliveries) if self._settling is not None else 0
         for index, delivery in enumerate(deliveries):
             try:
                 if delivery.error is not None:
                     raise delivery.error
                 if index < overdue:
-                    raise _journal_full()
+                    raise journal_full()
                 outgoing = self._step(delivery)
             except Expired:
-                settled["expired"].append(delivery)
+                endings.add("expired", delivery)
+            except Looped:
+                endings.add("looped", delivery)
             except (MappingError, DeadLetterError) as error:
-                self._dead_letter(delivery, error, settled)
+                self._dead_letter(delivery, None, error, endings)
             except Exception as bug:  # noqa: BLE001 - one event must not stop the others, nor vanish
                 fault = MappingError(
                     "LNK-TRANSLATION", f"unexpected {type(bug).__name__}: {bug}", hint="please report this"
                 )
-                self._dead_letter(delivery, fault, settled)
+                self._dead_letter(delivery, None, fault, endings)
             else:
-                if isinstance(outgoing, Outgoing):
+                if not isinstance(outgoing, Outgoing):
+                    assert outgoing is FILTERED
+                    endings.add("filtered", delivery)
+                elif self._is_ours_to_send(delivery, outgoing, endings):
                     flight.deliveries.append(delivery)
                     flight.batch.append(outgoing)
-                else:
-                    assert outgoing is FILTERED
-                    settled["filtered"].append(delivery)
-        self._conclude(settled)
+        self._conclude(endings)
         return flight
 
-    def _renew(self, flight: _Flight) -> None:
+    def _is_ours_to_send(self, delivery: Delivery, outgoing: Outgoing, endings: Endings) -> bool:
+        answer = "new" if self._duplicates is None else self._duplicates.admit(delivery, outgoing)
+        if answer == "known":
+            endings.add("duplicate", delivery)
+        elif answer == "claimed":
+            self._twins.append(delivery)
+        return answer == "new"
+
+    def _look_at_twins(self) -> None:
+        """Whether it is known by now how the others have ended."""
+        if self._twins:
+            twins, self._twins = self._twins, []
+            self._take_off(twins)
+
+    def _renew(self, flight: Flight) -> None:
         """Translate again what has waited: its time to live has become shorter, or is over (OC-VAR-2)."""
         renewed = self._prepare(flight.deliveries)
         self._in_flight += len(renewed.batch) - len(flight.batch)
@@ -334,7 +355,7 @@ class Link:
         wait whose forerunner was not.
         """
         for flight in reversed(self._flights):
-            if _to_be_retried(flight.confirmation):
+            if flight.is_to_be_retried:
                 flight.confirmation = None
 
     def _give_up(self) -> None:
@@ -346,12 +367,12 @@ class Link:
             given_up = self._to_give_up(flight.deliveries)
             if not given_up:
                 return
-            settled: Settled = defaultdict(list)
+            endings = Endings()
             for (delivery, error), outgoing in zip(given_up, flight.batch, strict=False):
-                self._dead_letter(delivery, error, settled, outgoing)
+                self._dead_letter(delivery, outgoing, error, endings)
             del flight.deliveries[: len(given_up)], flight.batch[: len(given_up)]
             self._in_flight -= len(given_up)
-            self._conclude(settled)
+            self._conclude(endings)
             if flight.batch:
                 return
             self._flights.popleft()
@@ -364,9 +385,9 @@ class Link:
         given_up: list[tuple[Delivery, DeadLetterError]] = []
         for index, delivery in enumerate(deliveries):
             if index < overdue:
-                given_up.append((delivery, _journal_full()))
+                given_up.append((delivery, journal_full()))
             elif max_age_secs is not None and delivery.received_at < oldest:
-                given_up.append((delivery, _too_old(max_age_secs)))
+                given_up.append((delivery, too_old(max_age_secs)))
             else:
                 break
         return given_up
@@ -378,7 +399,7 @@ class Link:
             self._source.wake()
 
     def _settle_confirmed(self) -> None:
-        while self._flights and _done(self._flights[0].confirmation):
+        while self._flights and self._flights[0].is_done:
             flight = self._flights[0]
             assert flight.confirmation is not None
             error = flight.confirmation.exception()
@@ -395,36 +416,38 @@ class Link:
             else:
                 raise error
 
-    def _settle(self, flight: _Flight, refusals: tuple[Refusal, ...]) -> None:
+    def _settle(self, flight: Flight, refusals: tuple[Refusal, ...]) -> None:
         """The far side has spoken on every event of this flight."""
         refused = {refusal.index: refusal.error for refusal in refusals}
-        settled: Settled = defaultdict(list)
-        sent: list[Outgoing] = []
-        again = _Flight([], [])
+        endings = Endings()
+        again = Flight([], [])
         for index, (delivery, outgoing) in enumerate(zip(flight.deliveries, flight.batch, strict=True)):
             error = refused.get(index)
             if error is None:
-                settled["delivered"].append(delivery)
-                sent.append(outgoing)
+                endings.delivered(delivery, outgoing)
             elif isinstance(error, RetryLaterError):
                 again.deliveries.append(delivery)
                 again.batch.append(outgoing)
                 self._retry_later(error)
         for index, error in refused.items():
             if isinstance(error, DeadLetterError):
-                self._dead_letter(flight.deliveries[index], error, settled, flight.batch[index])
+                self._dead_letter(flight.deliveries[index], flight.batch[index], error, endings)
         if again.batch:
             self._flights.appendleft(again)
             self._in_flight += len(again.batch)
-        self._conclude(settled, sent)
+        self._conclude(endings)
 
-    def _conclude(self, settled: Settled, sent: Sequence[Outgoing] = ()) -> None:
-        """Count these, and tell the source, which may forget them. `sent`: what those that were delivered became."""
+    def _conclude(self, endings: Endings) -> None:
+        """Count these, and tell the source, which may forget them."""
+        settled = endings.by_outcome
+        if not settled:
+            return
+        self._remember(endings)
         for outcome, deliveries in settled.items():
             self._accounts.settled(outcome, len(deliveries))
             if outcome != "dead_lettered":  # recorded one by one, with the reason
-                self._recorder.settled(outcome, deliveries, sent if outcome == "delivered" else ())
-        if settled and self._source_end.ready:
+                self._recorder.settled(outcome, deliveries, endings.sent if outcome == "delivered" else ())
+        if self._source_end.ready:
             try:
                 if self._settling is not None:
                     for outcome, deliveries in settled.items():
@@ -435,8 +458,27 @@ class Link:
                 self._source_end.lost(error)  # they may come again: at least once
                 self._reflect()
 
+    def _remember(self, endings: Endings) -> None:
+        """What has arrived is known before the source hears of it: whatever it delivers again is a duplicate."""
+        if self._duplicates is None:
+            return
+        trouble: RetryLaterError | None = None
+        for outcome, deliveries in endings.by_outcome.items():
+            if outcome != "delivered":
+                self._duplicates.failed(deliveries)
+                continue
+            try:
+                self._duplicates.arrived(deliveries)
+            except OSError as error:
+                trouble = RetryLaterError(
+                    "LNK-DUPLICATES-STORE", f"ids of events cannot be kept: {error}", hint="make room on the disk"
+                )
+            if (trouble is not None) != self._duplicates_trouble:
+                self._duplicates_trouble = trouble is not None
+                self._observer.side_changed(self.id, "duplicates", "down" if trouble else "ready", trouble, 0)
+
     def _dead_letter(
-        self, delivery: Delivery, error: IsthmusError, settled: Settled, outgoing: Outgoing | None = None
+        self, delivery: Delivery, outgoing: Outgoing | None, error: IsthmusError, endings: Endings
     ) -> None:
         """Keep it, or hold everything until it can be kept. A stop in between leaves it with the source."""
         pauses = Pauses(self._pace.retry)
@@ -456,7 +498,7 @@ class Link:
                 break
         if pauses.attempts:
             self._observer.side_changed(self.id, "dead-letters", "ready", None, pauses.attempts)
-        settled["dead_lettered"].append(delivery)
+        endings.add("dead_lettered", delivery)
         self._recorder.dead_lettered(delivery, error, outgoing)
         self._observer.dead_lettered(self.id, delivery, error)
 
@@ -509,32 +551,7 @@ class Link:
 
     def _oldest_pending_secs(self) -> float | None:
         try:
-            return time.time() - self._flights[0].deliveries[0].received_at
-        except IndexError:  # another thread asks: the deque may be empty by now
+            oldest = self._flights[0].deliveries[0] if self._flights else self._twins[0]
+            return time.time() - oldest.received_at
+        except IndexError:  # another thread asks: they may be gone by now
             return None
-
-
-def _done(confirmation: Confirmation | None) -> bool:
-    return confirmation is not None and confirmation.done()
-
-
-def _too_old(max_age_secs: float) -> DeadLetterError:
-    return DeadLetterError(
-        "LNK-TOO-OLD",
-        f"it could not be sent within {max_age_secs:g} s",
-        path="delivery.retry.max_age_secs",
-        hint="see the link's log lines for what kept it",
-    )
-
-
-def _journal_full() -> DeadLetterError:
-    return DeadLetterError(
-        "LNK-JOURNAL-FULL",
-        "the journal is full, and this was among the oldest events that the link had not sent",
-        path="delivery.journal.when_full",
-        hint="see the link's log lines for what kept it; give the journal more room (journal.max_bytes)",
-    )
-
-
-def _to_be_retried(confirmation: Confirmation | None) -> bool:
-    return confirmation is not None and confirmation.done() and isinstance(confirmation.exception(), RetryLaterError)

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from adapters.base import Delivery
 from mappings.errors import IsthmusError
 
-Side = Literal["source", "sink", "dead-letters"]
+Side = Literal["source", "sink", "dead-letters", "duplicates"]
 State = Literal["down", "connecting", "ready", "draining", "stopped"]
 
 

@@ -15,4 +15,4 @@ class Filtered:
 FILTERED: Final = Filtered()
 
 Step: TypeAlias = Callable[[Delivery], Outgoing | Filtered]
-"""Raises MappingError (dead-letter it) and its kind Expired (count it, send nothing)."""
+"""Raises MappingError (dead-letter it) and its kinds Expired and Looped (count it, send nothing)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adapters.base import Delivery, Outgoing
 from gateway.links.step import FILTERED, Filtered, Step
 from mappings.model import MessageProperty
-from mappings.passage import Translation, as_message, compile_admission, compile_translate
+from mappings.passage import Translation, as_message, compile_admission, compile_passage
 from mappings.translate import Limits, Options
 from mappings.translate.rules import ChooseBody, Constant, CopyHeader, Drop, Rename, Route, Rule
 
@@ -38,6 +38,10 @@ def translation_of(settings: Settings, link: str) -> Translation:
         options,
         its.filter if source_form == "event" else None,
         its.selector if source_form == "message" else None,
+        f"{settings.name}/{settings.first_id(its.source)}" if its.avoid_loopback else None,
+        f"{settings.name}/{settings.first_id(its.sink)}" if its.avoid_loopback else None,
+        getattr(source, "profile", "borland"),
+        getattr(sink, "profile", "borland"),
     )
 
 
@@ -77,7 +81,7 @@ def _rule_of(rule: RuleSettings) -> Rule:
 def compile_step(translation: Translation) -> Step:
     """Raises FilterError; settings have been checked before, so that means a configuration changed under our feet."""
     admits = compile_admission(translation)
-    translate = compile_translate(translation)
+    pass_on = compile_passage(translation)
     routed = translation.source_form != translation.sink_form and translation.sink_form == "message"
 
     def step(delivery: Delivery) -> Outgoing | Filtered:
@@ -86,8 +90,8 @@ def compile_step(translation: Translation) -> Step:
         if admits is not None and not admits(payload):
             return FILTERED
         now = time.time()
-        made = translate(payload, delivery.id, int(now * 1000), elapsed_ms(delivery.received_at, now))
-        return Outgoing(made, delivery.id, as_message(made).headers.JMSDestination if routed else None, now)
+        made, id_ = pass_on(payload, delivery.id, int(now * 1000), elapsed_ms(delivery.received_at, now))
+        return Outgoing(made, id_, as_message(made).headers.JMSDestination if routed else None, now)
 
     return step
 

@@ -73,6 +73,9 @@ class DeadLetter(StrictModel):
     )
 
 
+Duplicates = Literal["pass", "drop_redelivered", "drop"]
+
+
 class LinkSettings(StrictModel):
     """From one channel to another."""
 
@@ -87,5 +90,12 @@ class LinkSettings(StrictModel):
     capture: bool | None = Field(
         default=None,
         description="Whether its traffic is captured, where there is a `capture:`; absent: unless a channel of it is confidential.",
+    )
+    avoid_loopback: bool = Field(
+        default=True,
+        description="Mark what passes with the channels where it has been, and stop what comes back to one of them.",
+    )
+    duplicates: Duplicates | None = Field(
+        default=None, description="Which events are not sent again; absent: as domain.duplicates says."
     )
     enabled: bool = Field(default=True, description="false: the link is checked and drawn, but not started.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -11,9 +13,9 @@ from adapters.settings_base import StrictModel
 from gateway.settings.capture import CaptureSettings
 from gateway.settings.journal import JournalSettings
 from gateway.settings.link_tests import LinkTest
-from gateway.settings.links import LinkSettings
+from gateway.settings.links import Duplicates, LinkSettings
 from gateway.settings.services import AdminSettings, OrbSettings, Services
-from gateway.settings.wires import Channel, Endpoint
+from gateway.settings.wires import Channel, Endpoint, address_of
 
 ID_PATTERN: Final = r"^[A-Za-z][A-Za-z0-9_.-]*$"
 Id = Annotated[str, Field(pattern=ID_PATTERN)]
@@ -25,6 +27,17 @@ class Domain(StrictModel):
     cycles: Literal["forbid", "allow"] = Field(default="forbid", description="Links that lead back to their channel.")
     diamonds: Literal["forbid", "allow"] = Field(
         default="forbid", description="Two ways between the same channels: every event would arrive twice."
+    )
+    duplicates: Duplicates = Field(
+        default="drop_redelivered",
+        description="What links do not send again: what its source delivers again (drop_redelivered), every event that has arrived"
+        " in their channel by whatever way (drop), or nothing (pass).",
+    )
+    duplicate_window: int = Field(
+        default=50_000,
+        ge=1_000,
+        le=10_000_000,
+        description="How many of the last events of each channel are known for that, over restarts too.",
     )
 
 
@@ -67,6 +80,22 @@ class Settings(StrictModel):
     def dead_letter_path(self, link: str) -> Path:
         """The file that takes the dead letters of a link."""
         return Path(self.run_dir) / (self.links[link].dead_letter.file or f"dead-letters/{link}.jsonl")
+
+    def first_id(self, channel: str) -> str:
+        """Of all entries of `channels:` that name the same channel of the far side, the first."""
+        return self._first_ids[channel]
+
+    @cached_property
+    def _first_ids(self) -> dict[str, str]:
+        firsts: dict[Hashable, str] = {}
+        return {
+            id_: firsts.setdefault(address_of(self.endpoints[its.endpoint], its), id_)
+            for id_, its in self.channels.items()
+        }
+
+    def duplicates_of(self, link: str) -> Duplicates:
+        """What a link does not send again."""
+        return self.links[link].duplicates or self.domain.duplicates
 
     def journal_path(self, channel: str) -> Path:
         """The folder of the journal of a source channel."""

@@ -22,8 +22,8 @@ SETTLED: Final = MetricDef(
     "isthmus_link_settled_total",
     "counter",
     ("link", "outcome"),
-    "Events that came to an end: delivered, filtered, expired, duplicate, dead_lettered, or in a journal also dropped or lost."
-    " Their sum and the pending events are the received events at every moment.",
+    "Events that came to an end: delivered, filtered, looped, expired, duplicate, dead_lettered, or in a journal also dropped or"
+    " lost. Their sum and the pending events are the received events at every moment.",
 )
 PENDING: Final = MetricDef(
     "isthmus_link_pending", "gauge", ("link",), "Events that were received and have not come to an end yet."

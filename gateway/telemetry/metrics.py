@@ -16,7 +16,7 @@ from gateway.telemetry.metric_defs import MetricDef
 
 Family = CounterMetricFamily | GaugeMetricFamily
 
-OUTCOMES: Final = ("delivered", "filtered", "expired", "duplicate", "dead_lettered")
+OUTCOMES: Final = ("delivered", "filtered", "expired", "duplicate", "dead_lettered", "looped")
 JOURNAL_OUTCOMES: Final = ("dropped", "lost")
 
 

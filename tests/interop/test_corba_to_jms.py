@@ -125,6 +125,7 @@ def test_headers_properties_and_body_of_an_alarm(
     ):  # Artemis gives no JMSMessageID to what comes over STOMP: $gid is the id that always is there
         assert alarm.headers["JMSMessageID"].startswith("ID:")
     assert alarm.value("$gid")  # OC-ID-1
+    assert alarm.value("$hops") == "tests/ems-alarms"  # where it has been, against loops
     assert before <= alarm.headers["JMSTimestamp"] <= after
     assert before < alarm.headers["JMSExpiration"] <= after + 600_000  # OC-VAR-2: what is left of 600 s
     # SE-BODY-2
@@ -133,7 +134,7 @@ def test_headers_properties_and_body_of_an_alarm(
     for name, text in ALARM_PROPERTIES.items():
         assert alarm.properties.get(name) == JmsValue("String", text, "java.lang.String"), name
     assert json.loads(alarm.value("$se"))["v"] == 1  # OC-META-1
-    others = {n for n in alarm.properties if n.startswith("$")} - ALARM_PROPERTIES.keys() - {"$se", "$gid"}
+    others = {n for n in alarm.properties if n.startswith("$")} - ALARM_PROPERTIES.keys() - {"$se", "$gid", "$hops"}
     assert all(name.endswith("._length") for name in others), others  # OC-TYPE-18; and nothing else of ours
     assert {k: accounts[k] for k in ("received", "delivered", "pending")} == {
         "received": 1,

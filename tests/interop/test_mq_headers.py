@@ -27,6 +27,7 @@ PROPERTIES = (
     MessageProperty("_sFd1_dAlarmName", "String", "Zoë & 日本 <x> \"q\" 'a' 😀"),
     MessageProperty("empty", "String", ""),
     MessageProperty("$gid", "String", "7"),
+    MessageProperty("_shops", "String", "nms-bridge/ems-alarms two/x"),
     MessageProperty("yes", "boolean", True),
     MessageProperty("octet", "byte", -128),
     MessageProperty("small", "short", 32767),

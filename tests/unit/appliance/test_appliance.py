@@ -162,8 +162,8 @@ def test_the_admin_interface_shows_links_health_and_metrics(tmp_path: Path) -> N
         (link,) = json.loads(get(address, "/links"))
         assert link["link"] == "main"
         assert link["accounts"] == {
-            "received": 4, "delivered": 4, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0, "dropped": 0, "lost": 0,
-            "pending": 0, "holds": True,
+            "received": 4, "delivered": 4, "filtered": 0, "expired": 0, "duplicate": 0, "dead_lettered": 0, "looped": 0,
+            "dropped": 0, "lost": 0, "pending": 0, "holds": True,
         }  # fmt: skip
         assert json.loads(get(address, "/health"))["healthy"] is True
         assert 'isthmus_link_settled_total{link="main",outcome="delivered"} 4.0' in get(address, "/metrics")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gateway.journal.codec import RawCodec
 from gateway.journal.cursor import Cursor
+from gateway.journal.cursor_state import OUTCOMES
 from gateway.journal.disk import Disk
 from gateway.journal.errors import JournalError
 from gateway.journal.journal import Journal
@@ -21,6 +22,8 @@ PATIENCE_SECS = 30.0
 QUICK = Options(
     segment_bytes=2000, max_bytes=None, cursor_write_secs=0.001, hold_first_secs=0.005, hold_longest_secs=0.02
 )
+
+LOST = OUTCOMES.index("lost")
 
 
 @dataclass

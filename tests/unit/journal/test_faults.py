@@ -11,6 +11,7 @@ import pytest
 from gateway.journal.cursor_file import unpack_cursor
 from gateway.journal.inspection import Inspection, Stored
 from tests.unit.journal.rig import (
+    LOST,
     PATIENCE_SECS,
     BadDisk,
     Recorder,
@@ -207,7 +208,7 @@ def test_blocks_that_cannot_be_read_cost_their_records_and_no_others(tmp_path: P
     size = 26 + 100
     untouched = [n for n in range(1, 201) if not (64 + (n - 1) * size < 3 * 4096 and 64 + n * size > 2 * 4096)]
     assert got == [(number, payload(number)) for number in untouched]
-    assert cursor.state().settled[-1] == 200 - len(untouched), "counted as lost"
+    assert cursor.state().settled[LOST] == 200 - len(untouched), "counted as lost"
     assert {"JNL-DAMAGED", "JNL-MISSING"} <= set(recorder.codes)
     journal.close()
 
@@ -226,7 +227,7 @@ def test_records_that_are_not_synced_are_read_from_memory_only(tmp_path: Path) -
     disk.unreadable = set(range(100))
     got += [entry.item for entry in cursor.read(100, 0.0)]
     assert got == [payload(number) for number in range(20)]
-    assert cursor.state().settled[-1] == 0
+    assert cursor.state().settled[LOST] == 0
     journal.close()
 
 
@@ -275,5 +276,5 @@ def check_all_there(directory: Path, count: int) -> None:
     cursor = journal.cursor("check", start="oldest")
     got = read_all(cursor)
     assert [item for _, item in got] == [payload(number) for number in range(got[0][0] - 1, count)]
-    assert cursor.state().settled[-1] == 0
+    assert cursor.state().settled[LOST] == 0
     journal.close()

@@ -105,7 +105,7 @@ def test_what_is_settled_stays_settled_over_a_restart_and_the_rest_comes_again(t
     assert [entry.item for entry in entries] == [payload(number) for number in expected]
     assert all(entry.again for entry in entries)
     state = cursor.state()
-    assert state.settled == [10, 4, 0, 0, 0, 0, 0]
+    assert state.settled == [10, 4, 0, 0, 0, 0, 0, 0]
     append_safely(journal, [b"new"])
     (entry,) = cursor.read(100, 0.0)
     assert (entry.sequence, entry.item, entry.again) == (31, b"new", False)

@@ -13,6 +13,7 @@ import pytest
 from gateway.journal.errors import JournalError
 from gateway.journal.format import HEAD_BYTES, HEADER_BYTES, MAGIC
 from tests.unit.journal.rig import (
+    LOST,
     Recorder,
     append_safely,
     open_raw,
@@ -96,7 +97,7 @@ def test_a_damaged_middle_costs_what_it_touches(tmp_path: Path) -> None:
     sequences, recorder, counts = everything(tmp_path)
     assert sequences == [n for n in range(1, 41) if n != first + 2]
     assert sorted(recorder.codes) == ["JNL-DAMAGED", "JNL-MISSING"]
-    assert counts[-1] == 1
+    assert counts[LOST] == 1
 
 
 def test_a_damaged_header_costs_nothing(tmp_path: Path) -> None:
@@ -115,7 +116,7 @@ def test_a_segment_that_is_gone_is_a_loss_that_is_counted(tmp_path: Path) -> Non
     paths[1].unlink()
     sequences, recorder, counts = everything(tmp_path)
     assert sequences == [n for n in range(1, 61) if not first <= n < following]
-    assert counts[-1] == following - first
+    assert counts[LOST] == following - first
     assert recorder.codes == ["JNL-MISSING"]
 
 
@@ -124,7 +125,7 @@ def test_the_oldest_segment_gone_by_hand_is_a_loss_that_is_counted(tmp_path: Pat
     paths[0].unlink()
     sequences, recorder, counts = everything(tmp_path)
     assert sequences == list(range(int(paths[1].stem), 61))
-    assert counts[-1] == int(paths[1].stem) - 1
+    assert counts[LOST] == int(paths[1].stem) - 1
     assert recorder.codes == ["JNL-MISSING"]
 
 
@@ -143,7 +144,7 @@ def test_sequences_that_a_link_has_settled_are_never_used_again(tmp_path: Path) 
     assert read_all(journal.cursor("a")) == [(11, payload(11))]
     other = journal.cursor("b")
     assert [sequence for sequence, _ in read_all(other)] == [1, 2, 3, 4, 5, 6, 7, 11]
-    assert other.state().settled[-1] == 3
+    assert other.state().settled[LOST] == 3
     assert recorder.codes == ["JNL-MISSING"]
     journal.close()
 
@@ -257,7 +258,7 @@ def test_a_segment_that_somebody_removes_from_a_running_journal_is_a_loss_that_i
     paths[1].unlink()
     first, following = int(paths[1].stem), int(paths[2].stem)
     assert [sequence for sequence, _ in read_all(cursor)] == [n for n in range(1, 61) if not first <= n < following]
-    assert cursor.state().settled[-1] == following - first
+    assert cursor.state().settled[LOST] == following - first
     assert recorder.codes == ["JNL-MISSING"]
     journal.close()
 
