@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUNTIME_STAMP := $(VENV)/.runtime-installed
 DEV_STAMP     := $(VENV)/.dev-installed
+# Tests wait more than they compute. Each of the processes starts the brokers that its files need.
+JOBS          ?= 3
 PIP_INSTALL   := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -20,8 +22,8 @@ run: $(RUNTIME_STAMP)  ## start the gateway with an embedded channel, broker and
 demo: $(RUNTIME_STAMP)  ## the same for twenty alarms, then the accounts, then end
 	@$(BIN)/isthmus demo --count 20
 
-test: $(DEV_STAMP)  ## run the whole test suite
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(DEV_STAMP)  ## run the whole test suite, JOBS=3 files at a time
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: $(DEV_STAMP)  ## style, types, layers, Dockerfile: ruff, mypy --strict, import-linter, hadolint
 	@$(BIN)/ruff check .
