@@ -84,10 +84,10 @@ def test_events_that_went_through_a_queue_are_the_same(profile: Any) -> None:
             assert link.balance().holds
     assert letters.letters == []
     came = outlet.contents("c")
-    assert [repr(_without_times(event)) for event in came] == [repr(_without_times(event)) for event in sent]
+    assert [repr(without_times(event)) for event in came] == [repr(without_times(event)) for event in sent]
 
 
-def _without_times(event: object) -> StructuredEvent:
+def without_times(event: object) -> StructuredEvent:
     """A Timeout is shorter at the far end, by the time that the way has taken."""
     assert isinstance(event, StructuredEvent)
     kept = tuple(p for p in event.variable_header if p.name not in ("Timeout", "StopTime"))
