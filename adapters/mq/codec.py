@@ -11,7 +11,7 @@ import hashlib
 import time
 from typing import Final, Literal
 
-from adapters.mq import rfh2
+from adapters.mq import reports, rfh2
 from adapters.mq.bodies import decode_body, encode_body
 from adapters.mq.chain import unwrap
 from adapters.mq.codec_error import CodecError
@@ -21,8 +21,6 @@ from adapters.mq.descriptor import (
     MQEI_UNLIMITED,
     MQMF_LAST_MSG_IN_GROUP,
     MQMF_MSG_IN_GROUP,
-    MQMT_DATAGRAM,
-    MQMT_REQUEST,
     MQPER_NOT_PERSISTENT,
     MQPER_PERSISTENT,
     NO_ID,
@@ -42,12 +40,20 @@ PROVIDERS_OWN: Final = frozenset((
 ))  # fmt: skip
 """Properties that a provider sets: none of the sender's business."""
 
-_SPECIAL: Final = frozenset({GROUP_ID, GROUP_SEQUENCE, LAST_IN_GROUP, *PROVIDERS_OWN})
+_SPECIAL: Final = frozenset({GROUP_ID, GROUP_SEQUENCE, LAST_IN_GROUP, *PROVIDERS_OWN, *reports.PROPERTIES})
 
 
 def message_id(id_: str) -> bytes:
     """A MsgId of our own for an id that stays the same over resends: whoever receives can tell a duplicate."""
     return b"ISTH" + hashlib.sha256(id_.encode("utf-8", "surrogatepass")).digest()[:20]
+
+
+def kept_id(id_: str | None) -> bytes | None:
+    """The MsgId that a JMSMessageID shows, where it came from MQ; None for any other."""
+    if id_ is None or not id_.startswith("ID:"):
+        return None
+    octets, text = _id_field(id_)
+    return octets if text is None else None
 
 
 class Encoder:
@@ -73,8 +79,11 @@ class Encoder:
         reply_to = queue_name(headers.JMSReplyTo) if headers.JMSReplyTo is not None else None
         correlation_id, full_correlation_id = _id_field(headers.JMSCorrelationID)
         group_id, sequence_number, flags = _group(special)
+        report, message_type, feedback = reports.fields_of(special, is_request=reply_to is not None)
         descriptor = Descriptor(
-            MsgType=MQMT_DATAGRAM if reply_to is None else MQMT_REQUEST,
+            Report=report,
+            MsgType=message_type,
+            Feedback=feedback,
             Expiry=_expiry(time_to_live),
             Format=rfh2.FORMAT,
             Priority=_priority(headers.JMSPriority),
@@ -156,7 +165,7 @@ class Decoder:
         return self._destination
 
     def _properties(self, md: Descriptor, folders: Folders) -> tuple[MessageProperty, ...]:
-        found = list(folders.usr.values())
+        found = [*folders.usr.values(), *reports.properties_of(md)]
         in_group = md.MsgFlags & (MQMF_MSG_IN_GROUP | MQMF_LAST_MSG_IN_GROUP)
         group = folders.jms.get("Gid") or (_shown(md.GroupId) if in_group else None)
         if group:

@@ -9,6 +9,7 @@ from adapters.mq.code_pages import NATIVE_ENCODING, UTF_8
 NO_ID: Final = bytes(24)
 
 MQMT_REQUEST: Final = 1
+MQMT_REPORT: Final = 4
 MQMT_DATAGRAM: Final = 8
 MQPER_NOT_PERSISTENT: Final = 0
 MQPER_PERSISTENT: Final = 1

@@ -6,6 +6,8 @@ task.
     backout queue         as it was, with its own context
     discarded             where that fails and the sender asked for it (MQRO_DISCARD_MSG)
     dead-letter queue     behind an MQDLH that says why and whence
+
+With the last two goes the exception report, where the sender asked for one: the backout queue is still in its application's hands.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from adapters.mq import mqi
 from adapters.mq.chain import DEAD_LETTER, dead_letter_header
 from adapters.mq.code_pages import NATIVE_ENCODING, UTF_8
 from adapters.mq.faults import MqiFailure, NoPlace
+from adapters.mq.reports import exception_report
 from adapters.mq.session import Got, OpenObject, Session
 from adapters.mq.settings import MqChannel, MqEndpoint
 
@@ -67,10 +70,12 @@ class PoisonPolicy:
                 self._tell(got, self._backout_queue)
                 return
         if got.descriptor.Report & mqi.MQRO_DISCARD_MSG:
+            self._report(got, reason)
             self._tell(got, "nowhere: its sender wants it discarded")
             return
         try:
             self._to_dead_letter_queue(got, reason)
+            self._report(got, reason)
         except MqiFailure as failure:
             if _ends_the_unit(failure):
                 raise
@@ -84,6 +89,27 @@ class PoisonPolicy:
         got.md.Format, got.md.Encoding, got.md.CodedCharSetId = f"{DEAD_LETTER:8}".encode(), NATIVE_ENCODING, UTF_8
         self._put(dead_letter_queue, got.md, header + got.data)
         self._tell(got, dead_letter_queue)
+
+    def _report(self, got: Got, reason: int) -> None:
+        """To the reply queue; that nobody takes it there keeps nothing else back. Raises MqiFailure where the unit has ended."""
+        made = exception_report(got.descriptor, got.data, reason)
+        if made is None:
+            return
+        where = got.descriptor.ReplyToQ
+        try:
+            opened = self._session.open_queue(
+                where, got.descriptor.ReplyToQMgr, mqi.MQOO_OUTPUT | mqi.MQOO_FAIL_IF_QUIESCING
+            )
+            try:
+                opened.put(*made, 0)
+            finally:
+                self._session.forget(opened)
+        except MqiFailure as failure:
+            if _ends_the_unit(failure):
+                raise
+            _log.warning("the exception report that message %s asks for cannot be put to queue %s: %s",
+                got.descriptor.MsgId.hex(), where, failure.text,
+            )  # fmt: skip
 
     def _put(self, queue: str, md: Any, data: bytes) -> None:
         opened = self._session.open_queue(queue, "", _OPEN)

@@ -155,6 +155,8 @@ class OpenObject:
     def put(self, descriptor: Descriptor, data: bytes, options: int) -> None:
         """Under syncpoint. A warning is no failure: the message is put."""
         md = self._session.library.MD(
+            Report=descriptor.Report,
+            Feedback=descriptor.Feedback,
             MsgType=descriptor.MsgType,
             Expiry=descriptor.Expiry,
             Encoding=descriptor.Encoding,

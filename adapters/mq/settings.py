@@ -102,9 +102,10 @@ class MqChannel(ChannelBase):
     target_client: TargetClient = Field(
         default="jms", description="Whether messages go with an MQRFH2 (jms) or as bare text or bytes (mq)."
     )
-    message_ids: Literal["derived", "queue_manager"] = Field(
+    message_ids: Literal["derived", "kept", "queue_manager"] = Field(
         default="derived",
-        description="MsgId made of the event's own id, so that a message sent twice can be told; or by the queue manager.",
+        description="MsgId made of the event's own id, so that a message sent twice can be told; the one that it had on MQ, "
+        "so that a reply finds its request (derived where it had none); or by the queue manager.",
     )
     context: Literal["default", "none", "identity"] = Field(
         default="default",

@@ -26,7 +26,7 @@ from adapters.base import (
     Sink,
 )
 from adapters.mq import mqi
-from adapters.mq.codec import Encoder, message_id
+from adapters.mq.codec import Encoder, kept_id, message_id
 from adapters.mq.codec_error import CodecError
 from adapters.mq.descriptor import NO_ID
 from adapters.mq.destinations import queue_name, topic_string
@@ -205,9 +205,8 @@ class _Worker:
             return DeadLetterError(
                 "MQ-ENCODE", f"a {kind} is no message: it must be translated first", path=destination
             )
-        id_ = message_id(outgoing.id) if self._channel.message_ids == "derived" else NO_ID
         try:
-            descriptor, data = self._encoder.encode(message, destination, now_ms, id_)
+            descriptor, data = self._encoder.encode(message, destination, now_ms, self._id(outgoing, message))
         except CodecError as problem:
             return DeadLetterError("MQ-ENCODE", f"cannot be sent to MQ: {problem}", path=destination)
         if self._channel.context == "identity":
@@ -223,6 +222,12 @@ class _Worker:
                 return later(failure, destination)  # a route that leads nowhere does not stop the others
             raise
         return None
+
+    def _id(self, outgoing: Outgoing, message: Message) -> bytes:
+        if self._channel.message_ids == "queue_manager":
+            return NO_ID
+        kept = kept_id(message.headers.JMSMessageID) if self._channel.message_ids == "kept" else None
+        return kept or message_id(outgoing.id)
 
     def _target(self, session: Session, destination: str) -> OpenObject:
         found = self._targets.get(destination)

@@ -6,6 +6,9 @@ Both are killed with -9, again and again, while thousands of messages pass from 
 from __future__ import annotations
 
 import itertools
+import json
+import subprocess
+import sys
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -23,6 +26,7 @@ from tests.parts.gateway import Gateway
 from tests.standins.mq.library import client_folder
 from tests.standins.mq.process import ServerProcess
 
+ROOT = Path(__file__).parents[2]
 MESSAGES = 3000
 POISON = 60  # 2 %: their MQRFH2 is broken
 KILLS = 4
@@ -66,7 +70,7 @@ def config(server: ServerProcess) -> dict[str, Any]:
         "queue_manager": "QM1",
         "channel": "ISTHMUS.SVRCONN",
         "hosts": [f"127.0.0.1({server.port})"],
-        "client_folder": str(client_folder()),
+        "client_folder": str(available(client_folder)),
         "stand_in": {"where": "client"},
         "back_off": quick,
     }
@@ -79,6 +83,55 @@ def config(server: ServerProcess) -> dict[str, Any]:
 
 def passed(folder: Path) -> int:
     return len(messages_in(folder / "messages.db")["OUT"])
+
+
+IN_A_UNIT_OF_WORK = """
+import json, sys, time
+from adapters.mq import mqi
+from adapters.mq.codec import Encoder
+from adapters.mq.session import INPUT, Session
+from adapters.mq.settings import MqEndpoint
+from adapters.mq.shim import load
+from mappings.model import Body, Message
+endpoint = MqEndpoint.model_validate(json.loads(sys.argv[1]))
+session = Session(load(endpoint), endpoint)
+incoming, outgoing = session.open_queue("IN", "", INPUT), session.open_queue("OUT", "", mqi.MQOO_OUTPUT)
+for _ in range(3):
+    assert incoming.get(1000) is not None
+    outgoing.put(*Encoder().encode(Message(body=Body("TextMessage", "never committed")), "queue://OUT", 0), 0)
+print("in a unit of work", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_client_that_is_killed_inside_a_unit_of_work_has_neither_got_nor_put(tmp_path: Path) -> None:
+    path = tmp_path / "messages.db"
+    fill(path, ["a", "b", "c", "d"], set())
+    server = ServerProcess(tmp_path, ["IN", "OUT"])
+    server.start()
+    try:
+        endpoint = json.dumps(config(server)["endpoints"]["qm"])
+        command = [sys.executable, "-c", IN_A_UNIT_OF_WORK, endpoint]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as client:
+            assert client.stdout is not None
+            assert client.stdout.readline() == "in a unit of work\n"
+            assert counts(path) == {"a": 0, "b": 0, "c": 0, "d": 0}
+            client.kill()
+        deadline = time.monotonic() + PATIENCE_SECS
+        while sum(counts(path).values()) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        server.kill()
+    assert counts(path) == {"a": 1, "b": 1, "c": 1, "d": 0}
+    assert messages_in(path)["OUT"] == []
+
+
+def counts(path: Path) -> dict[str, int]:
+    """BackoutCount of what is on IN."""
+    store = Store(str(path))
+    found = {m.data.rpartition(b" ")[2].decode(): m.backout_count for queue, m in store.load() if queue == "IN"}
+    store.close()
+    return found
 
 
 @pytest.mark.slow

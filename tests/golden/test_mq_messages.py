@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from adapters.mq import chain, rfh2
-from adapters.mq.codec import Decoder, Encoder, message_id
+from adapters.mq import chain, reports, rfh2
+from adapters.mq.codec import Decoder, Encoder, kept_id, message_id
 from adapters.mq.codec_error import CodecError
 from adapters.mq.descriptor import NO_ID, Descriptor
 from mappings.model import EMPTY_BODY, NON_PERSISTENT, Body, Headers, Message, MessageProperty, StreamElement
@@ -372,3 +372,102 @@ def test_messages_that_cannot_be_sent(message: Message) -> None:
 
 def test_no_id_means_that_the_queue_manager_makes_one() -> None:
     assert Encoder().encode(Message(), "queue://OUT", NOW)[0].MsgId == NO_ID
+
+
+# Requests, replies and reports
+
+REPORT_PROPERTIES = {
+    "JMS_IBM_Report_Exception": 0x07000000,
+    "JMS_IBM_Report_Expiration": 0x00600000,
+    "JMS_IBM_Report_COA": 0x100,
+    "JMS_IBM_Report_COD": 0x1800,
+    "JMS_IBM_Report_PAN": 1,
+    "JMS_IBM_Report_NAN": 2,
+    "JMS_IBM_Report_Pass_Msg_ID": 0x80,
+    "JMS_IBM_Report_Pass_Correl_ID": 0x40,
+    "JMS_IBM_Report_Discard_Msg": 0x08000000,
+}
+
+
+def test_report_options_are_bits_of_the_mqmd_and_come_back_as_properties() -> None:
+    """As IBM's table of provider-specific fields has them."""
+    properties = [MessageProperty(name, "int", number) for name, number in REPORT_PROPERTIES.items()]
+    descriptor, folders, _ = sent(Headers(JMSReplyTo="queue://R"), *properties)
+    assert descriptor.Report == sum(REPORT_PROPERTIES.values())
+    assert not any("Report" in folder for folder in folders)
+    message = got(Report=descriptor.Report, MsgType=1, ReplyToQ="R")
+    assert message.properties == tuple(properties)
+    assert got(MsgType=1, ReplyToQ="R").properties == ()
+
+
+@pytest.mark.parametrize(
+    ("headers", "properties", "expected"),
+    [
+        (Headers(), {}, 8),
+        (Headers(JMSReplyTo="queue://R"), {}, 1),
+        (Headers(JMSReplyTo="topic://R"), {}, 8),  # no queue: nobody could put a reply to it
+        (Headers(JMSReplyTo="queue://R"), {"JMS_IBM_MsgType": 2}, 2),
+        (Headers(), {"JMS_IBM_MsgType": "2"}, 2),  # STOMP makes every property a String
+    ],
+)
+def test_the_type_of_a_message(headers: Headers, properties: dict[str, Any], expected: int) -> None:
+    made = [MessageProperty(n, "int" if isinstance(v, int) else "String", v) for n, v in properties.items()]
+    assert sent(headers, *made)[0].MsgType == expected
+
+
+def test_a_report_says_what_it_is() -> None:
+    message = got(b"the beginning of it", MsgType=4, Feedback=2362, Format="MQSTR", CorrelId=ID)
+    assert {p.name: p.value for p in message.properties} == {"JMS_IBM_MsgType": 4, "JMS_IBM_Feedback": 2362}
+    assert message.headers.JMSCorrelationID == ID_TEXT
+    again = sent(Headers(JMSCorrelationID=ID_TEXT), *message.properties)[0]
+    assert (again.MsgType, again.Feedback, again.CorrelId) == (4, 2362, ID)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("JMS_IBM_MsgType", "reply"), ("JMS_IBM_Feedback", -1), ("JMS_IBM_Report_COA", 0x800), ("JMS_IBM_MsgType", True),
+     ("JMS_IBM_Feedback", 2**31), ("JMS_IBM_Feedback", None)],
+)  # fmt: skip
+def test_what_is_no_number_of_mqs_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(CodecError, match=name):
+        sent(Headers(), MessageProperty(name, "String", value))
+
+
+REQUEST = Descriptor(
+    MsgId=ID, CorrelId=b"c" * 24, ReplyToQ="R", Priority=7, Persistence=1, Expiry=300, Format="MQSTR", GroupId=b"g" * 24,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("report", "size", "format_"),
+    [(0x01000000, 0, ""), (0x03000000, 100, "MQSTR"), (0x07000000, 200, "MQSTR")],
+    ids=["without data", "with data", "with full data"],
+)
+def test_an_exception_report(report: int, size: int, format_: str) -> None:
+    made = reports.exception_report(REQUEST._replace(Report=report), b"x" * 200, 2362)
+    assert made is not None
+    descriptor, data = made
+    assert (len(data), descriptor.Format) == (size, format_)
+    assert (descriptor.MsgType, descriptor.Feedback, descriptor.Report) == (4, 2362, 0)
+    assert (descriptor.MsgId, descriptor.CorrelId) == (NO_ID, ID)
+    assert (descriptor.Priority, descriptor.Persistence, descriptor.Expiry) == (7, 1, -1)
+    assert descriptor.GroupId == REQUEST.GroupId
+
+
+def test_a_report_passes_on_what_it_is_asked_to() -> None:
+    wish = 0x01000000 | 0x80 | 0x40 | 0x4000 | 0x08000000
+    made = reports.exception_report(REQUEST._replace(Report=wish), b"", 2362)
+    assert made is not None
+    assert (made[0].MsgId, made[0].CorrelId, made[0].Expiry, made[0].Report) == (ID, b"c" * 24, 300, 0x08000000)
+
+
+def test_nobody_is_told_who_did_not_ask() -> None:
+    assert reports.exception_report(REQUEST, b"", 2362) is None
+    assert reports.exception_report(REQUEST._replace(Report=0x01000000, ReplyToQ=""), b"", 2362) is None
+
+
+@pytest.mark.parametrize(
+    ("id_", "kept"), [(ID_TEXT, ID), (ID_TEXT.upper(), None), ("ID:7", None), (None, None), ("ID:" + "0" * 48, None)]
+)
+def test_ids_that_came_from_mq_are_known(id_: str | None, kept: bytes | None) -> None:
+    assert kept_id(id_) == kept

@@ -56,6 +56,7 @@ IDENTITY: Final = ("UserIdentifier", "AccountingToken", "ApplIdentityData")
 ORIGIN: Final = ("PutApplType", "PutApplName", "PutDate", "PutTime", "ApplOriginData")
 _TEXT: Final = {"Format": 8, "ReplyToQ": 48, "ReplyToQMgr": 48, "UserIdentifier": 12, "ApplIdentityData": 32,
                 "PutApplName": 28, "ApplOriginData": 4}  # fmt: skip
+_REPORTS: Final = 0x01000000 | 0x00200000 | 0x100 | 0x800  # exception, expiration, arrival, delivery
 _DEFAULT_CCSID: Final = 1208
 _MOST_UNCOMMITTED: Final = 10_000  # MAXUMSGS
 
@@ -110,7 +111,7 @@ def _check(manager: StandInQueueManager, connection: Connection, md: dict[str, A
         raise MqiError(MQRC_Q_MGR_QUIESCING)
     if options & MQPMO_SYNCPOINT and len(connection.unit) >= _MOST_UNCOMMITTED:
         raise MqiError(MQRC_SYNCPOINT_LIMIT_REACHED)
-    if md["MsgType"] == 1 and not name(md["ReplyToQ"]):
+    if (md["MsgType"] == 1 or md["Report"] & _REPORTS) and not name(md["ReplyToQ"]):
         raise MqiError(MQRC_MISSING_REPLY_TO_Q)
     if md["Persistence"] not in (0, 1, 2):
         raise MqiError(MQRC_PERSISTENCE_ERROR)

@@ -14,7 +14,7 @@ from adapters.mq.sink import MqSink
 from adapters.mq.standin.manager import StandInQueueManager
 from mappings.model import Body, Headers, Message, MessageProperty, StructuredEvent
 from tests.contract.wires.mq import channel_of, endpoint_of
-from tests.unit.mq.conftest import PATIENCE_SECS, MakeSink, bodies, text
+from tests.unit.mq.conftest import PATIENCE_SECS, MakeSink, MakeSource, bodies, text
 
 
 def send(sink: MqSink, *contents: str | Message, destination: str | None = None) -> tuple[Refusal, ...]:
@@ -46,6 +46,38 @@ def test_headers_are_in_the_descriptor(manager: StandInQueueManager, make_sink: 
     assert (md["Persistence"], md["Priority"], md["Expiry"], md["MsgType"]) == (0, 7, 600, 1)
     assert (md["ReplyToQ"].rstrip(), md["ReplyToQMgr"].rstrip()) == (b"REPLIES", manager.name.encode())
     assert md["CorrelId"] == b"order 7".ljust(24, b"\0")
+
+
+def test_a_reply_finds_its_request_through_a_link_from_mq_to_mq(
+    manager: StandInQueueManager, make_source: MakeSource, make_sink: MakeSink
+) -> None:
+    """A responder puts the MsgId that it sees into CorrelId: it must be the one that the requester knows."""
+    options = (MessageProperty("JMS_IBM_Report_Pass_Msg_ID", "int", mqi.MQRO_PASS_MSG_ID),)
+    assert (
+        send(make_sink("IN"), Message(Headers(JMSReplyTo="queue://REPLIES"), options, Body("TextMessage", "?"))) == ()
+    )
+    request = manager.queues["IN"].messages[0].md
+    source = make_source("IN")
+    [delivery] = source.receive(1, PATIENCE_SECS)
+    relay = make_sink("OUT", message_ids="kept")
+    assert delivery.payload is not None
+    assert relay.send([Outgoing(delivery.payload, delivery.id)]).result(PATIENCE_SECS) == ()
+    source.acknowledge([delivery])
+    [relayed] = manager.queues["OUT"].messages
+    same = ("MsgId", "MsgType", "Report", "ReplyToQ", "ReplyToQMgr", "Persistence", "Priority")
+    assert {field: relayed.md[field] for field in same} == {field: request[field] for field in same}
+
+
+def test_an_id_that_mq_does_not_know_is_derived(manager: StandInQueueManager, make_sink: MakeSink) -> None:
+    assert send(make_sink(message_ids="kept"), text("a", Headers(JMSMessageID="ID:artemis-7"))) == ()
+    assert manager.queues["OUT"].messages[0].md["MsgId"] == message_id("id-0")
+
+
+def test_a_report_without_a_reply_queue_is_the_senders_mistake(make_sink: MakeSink) -> None:
+    wish = (MessageProperty("JMS_IBM_Report_COA", "int", 0x100),)
+    [refusal] = send(make_sink(), Message(properties=wish), "fine")
+    assert (refusal.index, refusal.error.code) == (0, "MQ-REFUSED")
+    assert "MISSING_REPLY_TO_Q" in refusal.error.message
 
 
 def test_groups_are_passed_through(manager: StandInQueueManager, make_sink: MakeSink) -> None:

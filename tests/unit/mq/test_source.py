@@ -250,6 +250,51 @@ def test_a_sender_may_ask_that_its_message_be_discarded(
     assert bodies(manager, "IN") == bodies(manager, DEAD_LETTER_QUEUE) == []
 
 
+@pytest.mark.parametrize("discard", [0, mqi.MQRO_DISCARD_MSG])
+def test_an_exception_report_tells_the_sender(
+    manager: StandInQueueManager, make_source: MakeSource, put: Put, discard: int
+) -> None:
+    """In the same unit of work: CorrelId says which message it was."""
+    manager.define("IN", backout_threshold=1)
+    put(text("poison", Headers(JMSReplyTo="queue://OUT")))
+    message = manager.queues["IN"].messages[0]
+    message.md["Report"] = mqi.MQRO_EXCEPTION_WITH_FULL_DATA | discard
+    source = make_source()
+    poison(manager, source, 1)
+    assert source.receive(1, 0.5) == []
+    source.close()
+    [report] = manager.queues["OUT"].messages
+    assert (report.md["MsgType"], report.md["Feedback"]) == (4, mqi.MQRC_BACKOUT_THRESHOLD_REACHED)
+    assert report.md["CorrelId"] == message.md["MsgId"] != report.md["MsgId"]
+    assert report.data == message.data
+    assert len(bodies(manager, DEAD_LETTER_QUEUE)) == (0 if discard else 1)
+
+
+def test_a_report_that_nobody_takes_keeps_the_message_from_nothing(
+    manager: StandInQueueManager, make_source: MakeSource, put: Put, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager.define("IN", backout_threshold=1)
+    put(text("poison", Headers(JMSReplyTo="queue://NO.SUCH")))
+    manager.queues["IN"].messages[0].md["Report"] = mqi.MQRO_EXCEPTION
+    source = make_source()
+    poison(manager, source, 1)
+    assert source.receive(1, 0.5) == []
+    source.close()
+    assert len(bodies(manager, DEAD_LETTER_QUEUE)) == 1
+    assert "NO.SUCH" in caplog.text
+
+
+def test_a_backout_queue_needs_no_report(manager: StandInQueueManager, make_source: MakeSource, put: Put) -> None:
+    manager.define("IN", backout_threshold=1, backout_queue="BACKOUT")
+    put(text("poison", Headers(JMSReplyTo="queue://OUT")))
+    manager.queues["IN"].messages[0].md["Report"] = mqi.MQRO_EXCEPTION
+    source = make_source()
+    poison(manager, source, 1)
+    assert source.receive(1, 0.5) == []
+    source.close()
+    assert (len(bodies(manager, "BACKOUT")), bodies(manager, "OUT")) == (1, [])
+
+
 def test_poison_that_nobody_takes_stays_and_is_told(
     manager: StandInQueueManager, make_source: MakeSource, put: Put
 ) -> None:
