@@ -53,6 +53,10 @@ class Settings(StrictModel):
     """Configuration of an Isthmus gateway."""
 
     name: Id = Field(description="Name of this gateway; it marks what it has passed on.")
+    production: bool = Field(
+        default=False,
+        description="Refuse what is for trials only: stand-ins for a queue manager, the embedded broker, stores in memory.",
+    )
     run_dir: str = Field(
         default="run", min_length=1, description="Folder for what the gateway writes; from where it is started."
     )

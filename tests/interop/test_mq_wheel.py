@@ -117,6 +117,54 @@ def test_tls_token_and_table_of_channels_reach_the_client_library(tmp_path: Path
     assert done.stdout.split() == [outcome for _, outcome in expected], done.stderr
 
 
+TOPIC = """
+import json, sys
+from adapters.base import Outgoing
+from adapters.mq.settings import MqChannel, MqEndpoint
+from adapters.mq.sink import MqSink
+from adapters.mq.source import MqSource
+from mappings.model import Body, Message
+endpoint = MqEndpoint.model_validate(json.loads(sys.argv[1]))
+source = MqSource(endpoint, MqChannel(endpoint="q", topic="alarms/#", subscription="isthmus"))
+sink = MqSink(endpoint, MqChannel(endpoint="q", topic="alarms/north"))
+sink.connect()
+for text in ("nobody has subscribed yet", "while we are away", "given back"):
+    assert sink.send([Outgoing(Message(body=Body("TextMessage", text)), text)]).result(20.0) == ()
+    source.connect()
+    got = source.receive(10, 0.5)
+    if text == "given back":
+        source.release(got)
+        got = source.receive(10, 20.0)
+    source.acknowledge(got)
+    source.close()
+    print([(d.payload.body.value, d.payload.headers.JMSDestination, d.redelivered) for d in got])
+"""
+
+
+def test_a_durable_subscription(tmp_path: Path) -> None:
+    server = ServerProcess(tmp_path, ["IN"])
+    server.start()
+    endpoint = {
+        "type": "mq",
+        "queue_manager": "QM1",
+        "channel": "C",
+        "hosts": [f"127.0.0.1({server.port})"],
+        "library": "ibmmq",
+        "client_folder": str(available(client_folder)),
+        "stand_in": {"where": "client"},
+    }
+    try:
+        command = [sys.executable, "-c", TOPIC, json.dumps(endpoint)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60.0)
+    finally:
+        server.kill()
+    assert done.stdout.splitlines() == [
+        "[]",
+        "[('while we are away', 'topic://alarms/north', False)]",
+        "[('given back', 'topic://alarms/north', True)]",
+    ], done.stderr
+
+
 REFUSED = """
 from adapters.base import StopError
 from adapters.mq.settings import MqEndpoint

@@ -18,6 +18,7 @@ from gateway.settings.checks.journal import check_journal, check_journalled_link
 from gateway.settings.checks.link_tests import check_link_tests
 from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
 from gateway.settings.checks.patterns import check_patterns
+from gateway.settings.checks.production import check_production
 from gateway.settings.checks.references import check_references, check_unused
 from gateway.settings.checks.rules import check_rules
 from gateway.settings.checks.secrets import check_secrets
@@ -30,6 +31,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_secrets,
     check_addresses,
     check_admin_is_private,
+    check_production,
     check_factories,
     check_channel_references,
     check_way_back,

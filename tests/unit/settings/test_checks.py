@@ -119,6 +119,19 @@ def test_domains_may_allow_what_is_forbidden_by_default() -> None:
     assert set(relevant(links + "domain: {cycles: allow, diamonds: allow}\n")) == {"DOM-COPIES"}
 
 
+@pytest.mark.parametrize(
+    ("trial", "words"),
+    [
+        ("endpoints: {q: {type: mq, ▶stand_in: {}}}", "no queue manager"),
+        ("endpoints: {▶m: {type: memory}}", "does not survive"),
+        ("services: {▶broker: {listen: '127.0.0.1:0'}}", "embedded broker"),
+    ],
+)
+def test_production_refuses_what_is_for_trials(trial: str, words: str) -> None:
+    assert words in str(the_finding(f"name: x\nproduction: true\n{trial}\n", "CFG-PRODUCTION"))
+    assert "CFG-PRODUCTION" not in codes(f"name: x\n{trial.replace('▶', '')}\n")
+
+
 def test_a_loop_through_two_names_of_one_destination_is_seen() -> None:
     finding = the_finding(
         """
