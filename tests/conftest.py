@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.parts import activemq as activemq_part
 from tests.parts import artemis as artemis_part
+from tests.parts import jacorb as jacorb_part
 from tests.parts import rabbitmq as rabbitmq_part
 from tests.parts.availability import available
 from tests.parts.broker import Broker
@@ -26,7 +27,7 @@ settings.register_profile("steady", deadline=None, suppress_health_check=_SLOW_I
 settings.register_profile("explore", deadline=None, suppress_health_check=_SLOW_IS_FINE)
 settings.load_profile("steady")
 
-PARTS = (artemis_part.fetch, activemq_part.fetch)
+PARTS = (artemis_part.fetch, activemq_part.fetch, jacorb_part.fetch)
 JAVA_FIXTURES = {"artemis", "activemq", "broker", "start_broker", "jms"}
 STARTS: dict[str, Callable[..., Broker]] = {"artemis": artemis_part.artemis, "activemq": activemq_part.activemq}
 

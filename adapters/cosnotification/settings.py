@@ -92,7 +92,14 @@ def peer_key(endpoint: CosNotificationEndpoint, channel: CosNotificationChannel)
 
 
 def capabilities(channel: CosNotificationChannel) -> Capabilities:
-    del channel
     return Capabilities(
-        form="event", typed_properties=True, transactions=False, durable=False, acknowledges=True, ordered=True
+        form="event",
+        typed_properties=True,
+        transactions=False,
+        durable=False,
+        acknowledges=True,
+        ordered=True,
+        max_batch=500
+        if channel.style == "push"
+        else 100,  # a peer that goes away in the middle of one may get it again
     )

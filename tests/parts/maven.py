@@ -43,7 +43,8 @@ def jars(name: str, *coordinates: str) -> list[Path]:
     def make(folder: Path) -> None:
         (folder / "pom.xml").write_text(_pom(coordinates), encoding="utf-8")
         _mvn(f"{PLUGIN}:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}", within=folder)
-        _only(folder.glob(f"{coordinates[0].split(':')[1]}*.jar"), coordinates[0])
+        _, artifact, version = coordinates[0].split(":")
+        _only(folder.glob(f"{artifact}-{version}.jar"), coordinates[0])
 
     return sorted(made(name, "\n".join(coordinates) + "\n", make).glob("*.jar"))
 

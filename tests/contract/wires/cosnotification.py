@@ -9,14 +9,19 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 from adapters.base import Outgoing, Payload, Sink, Source
-from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.orb import Orb, Worker
+from adapters.cosnotification.references import resolve
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
+from adapters.cosnotification.stubs import CosNotifyChannelAdmin
 from mappings.model import StructuredEvent
 from tests.contract.wires.base import Wire
+from tests.parts.jacorb import JacOrb
 
 IN, OUT = 0, 1  # ChannelIDs
 
@@ -56,6 +61,31 @@ class Peer:
         return self._process.stdout.readline().strip()
 
 
+class Service(Protocol):
+    """A Notification Service in its process; the reference of its factory is in a file."""
+
+    ior: Path
+
+    @property
+    def pid(self) -> int | None: ...
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class CountingSource(CosNotificationSource):
+    """Tells how many events have arrived from the peer, whoever has them now."""
+
+    arrived = 0
+
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
+        held = super().on_frame(worker, frame)
+        if frame[0] == "events":
+            self.arrived += len(frame[3])
+        return held
+
+
 class CosNotificationWire(Wire):
     """The ends under test are of one kind and style. Those that feed and drain are sequence clients by push, whatever is tested:
     so consumers are tested against the channel and not against our own suppliers. Plain ones speak to the Event Service's side of
@@ -63,7 +93,7 @@ class CosNotificationWire(Wire):
 
     form = "event"
 
-    def __init__(self, orb: Orb, peer: Peer, kind: str, style: str) -> None:
+    def __init__(self, orb: Orb, peer: Service, kind: str, style: str) -> None:
         self._orb = orb
         self._peer = peer
         self._kind = kind
@@ -71,6 +101,7 @@ class CosNotificationWire(Wire):
         self._endpoint = CosNotificationEndpoint(
             type="cosnotification", factory=str(peer.ior), ping_interval_secs=0.5, call_timeout_ms=5000
         )
+        self._sources: list[CountingSource] = []
         self._plain = self._endpoint.model_copy(update={"service": "event", "factory": None})
         self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN, "sequence", "push"))
         self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT, "sequence", "push"))
@@ -90,12 +121,23 @@ class CosNotificationWire(Wire):
     def _tested(self, number: int) -> tuple[CosNotificationEndpoint, CosNotificationChannel]:
         if self._kind != "plain":
             return self._endpoint, self._channel(number, self._kind, self._style)
-        reference = self._peer.ior.with_name(f"channel-{number}.ior")
         channel = self._channel(number, "any", self._style)
-        return self._plain, channel.model_copy(update={"channel": None, "reference": str(reference)})
+        return self._plain, channel.model_copy(update={"channel": None, "reference": self._reference(number)})
+
+    def _reference(self, number: int) -> str:
+        return str(self._peer.ior.with_name(f"channel-{number}.ior"))
+
+    def _write_references(self) -> None:
+        orb = LocalOrb()
+        orb.start()
+        factory = resolve(orb, str(self._peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
+        for number in (IN, OUT):
+            Path(self._reference(number)).write_text(orb.to_string(factory.get_event_channel(number)))
+        orb.stop()
 
     def make_source(self) -> Source:
-        return CosNotificationSource(self._orb, *self._tested(IN))
+        self._sources.append(CountingSource(self._orb, *self._tested(IN)))
+        return self._sources[-1]
 
     def make_sink(self) -> Sink:
         return CosNotificationSink(self._orb, *self._tested(OUT))
@@ -110,11 +152,16 @@ class CosNotificationWire(Wire):
     def feed(self, payloads: Sequence[Payload]) -> None:
         """Waits until the channel has handed them over: it keeps nothing over a kill, what the source took it keeps itself."""
         batch = [Outgoing(payload, f"feed-{n}") for n, payload in enumerate(payloads)]
+        before = self._arrived
         assert self._feeder.send(batch).result(20.0) == ()
         deadline = time.monotonic() + 20.0
-        while self._peer.queued():
+        while self._arrived < before + len(batch):
             assert time.monotonic() < deadline
             time.sleep(0.01)
+
+    @property
+    def _arrived(self) -> int:
+        return sum(source.arrived for source in self._sources)
 
     def drain(self, count: int, timeout_secs: float = 20.0) -> list[Payload]:
         deadline = time.monotonic() + timeout_secs
@@ -123,6 +170,8 @@ class CosNotificationWire(Wire):
             deliveries = self._drainer.receive(count - len(got), 0.5)
             self._drainer.acknowledge(deliveries)
             got += [delivery.payload for delivery in deliveries if delivery.payload is not None]
+        if self._style == "pull" and isinstance(self._peer, JacOrb):
+            got.sort(key=self.number)  # its pulling proxies hand on what they have pulled in any order
         return got
 
     def stop_peer(self) -> None:
@@ -134,6 +183,8 @@ class CosNotificationWire(Wire):
         self.connect()
 
     def connect(self) -> None:
+        if self._kind == "plain":
+            self._write_references()
         self._feeder.connect()
         self._drainer.connect()
 
@@ -143,7 +194,18 @@ class CosNotificationWire(Wire):
 
 
 @contextmanager
-def stage() -> Iterator[tuple[Orb, Peer]]:
+def jacorb_stage() -> Iterator[tuple[Orb, Service]]:
+    orb = Orb()
+    orb.start()
+    try:
+        with JacOrb() as peer:
+            yield orb, peer
+    finally:
+        orb.stop()
+
+
+@contextmanager
+def stage() -> Iterator[tuple[Orb, Service]]:
     """An ORB and a peer, for any number of wires in turn."""
     orb = Orb()
     orb.start()
@@ -160,7 +222,7 @@ def stage() -> Iterator[tuple[Orb, Peer]]:
 
 
 @contextmanager
-def combination(name: str, orb: Orb, peer: Peer) -> Iterator[Wire]:
+def combination(name: str, orb: Orb, peer: Service) -> Iterator[Wire]:
     """`name` is `kind-style`."""
     if peer.pid is None:  # the test before did not bring it back
         peer.start()

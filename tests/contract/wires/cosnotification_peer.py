@@ -24,8 +24,6 @@ def main() -> None:
     service = ServiceHost(orb, channels=channels, typed_channels=channels, interfaces=read_interfaces([str(PLANT)]))
     service.start()
     path = Path(sys.argv[1])
-    for channel in service.channels:
-        path.with_name(f"channel-{channel.id}.ior").write_text(orb.to_string(channel.reference) + "\n")
     new = path.with_suffix(".new")
     new.write_text(service.factory_ior + "\n")
     new.rename(path)
