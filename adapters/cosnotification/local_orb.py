@@ -6,6 +6,7 @@ omniORB allows one ORB in a process at a time, and an ORB that is not destroyed 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -21,14 +22,16 @@ SERVER_THREADS: Final = 400  # held pushes take a thread each
 class LocalOrb:
     """A share in the ORB of this process. `start` and `stop` pair up; `stop` twice is fine."""
 
-    def __init__(self, settings: OrbSettings | None = None) -> None:
+    def __init__(self, settings: OrbSettings | None = None, *, held: Sequence[str] = ()) -> None:
+        """`held`: names of rooms whose callers wait until the room is opened."""
         self.settings: Final = settings or OrbSettings()
+        self._held = tuple(held)
         self._core: _Core | None = None
 
     def start(self) -> None:
         """Raises StopError where the address cannot be had, or the process has an ORB with other settings."""
         if self._core is None:
-            self._core = _acquire(self.settings)
+            self._core = _acquire(self.settings, self._held)
 
     def stop(self) -> None:
         core, self._core = self._core, None
@@ -56,6 +59,10 @@ class LocalOrb:
             with suppress(CORBA.SystemException, PortableServer.POA.ObjectNotActive):
                 self._core.poa.deactivate_object(key)
 
+    def room(self, name: str) -> Room:
+        """The objects of one service, apart from all others."""
+        return self._running().room(name)
+
     def to_string(self, reference: Any) -> str:
         return str(self.corba.object_to_string(reference))
 
@@ -65,11 +72,48 @@ class LocalOrb:
         return self._core
 
 
+class Room:
+    """An object adapter for the objects of one service, under keys that the service chooses.
+
+    A service that brings its objects back after a crash must not be called while it does: whoever came too early would be told
+    OBJECT_NOT_EXIST, and give up for good. Hence a room may be held: its callers wait until it is opened.
+    """
+
+    def __init__(self, name: str, root: Any, policies: list[Any], *, held: bool) -> None:
+        self._poa = root.create_POA(name, None, policies)
+        if not held:
+            self.open()
+
+    def open(self) -> None:
+        self._poa._get_the_POAManager().activate()
+
+    def refuse(self) -> None:
+        """From now on callers hear TRANSIENT: what they call is there, but not now."""
+        self._poa._get_the_POAManager().discard_requests(False)
+
+    def activate(self, servant: Any, key: bytes) -> Any:
+        self._poa.activate_object_with_id(key, servant)
+        return self._poa.id_to_reference(key)
+
+    def deactivate(self, key: bytes) -> None:
+        """No new call gets through; calls that run go on. Nothing happens where there is no such object."""
+        with suppress(CORBA.SystemException, PortableServer.POA.ObjectNotActive):
+            self._poa.deactivate_object(key)
+
+    def servant_of(self, reference: Any) -> Any | None:
+        """The object of this room behind a reference, None where it is another's."""
+        try:
+            return self._poa.reference_to_servant(reference)
+        except (PortableServer.POA.WrongAdapter, PortableServer.POA.ObjectNotActive):
+            return None
+
+
 class _Core:
-    def __init__(self, settings: OrbSettings) -> None:
+    def __init__(self, settings: OrbSettings, held: Sequence[str]) -> None:
         shims.install()
         self.settings = settings
         self.users = 0
+        self._lock = threading.Lock()
         self.orb = CORBA.ORB_init(_options(settings), CORBA.ORB_ID)
         try:
             root = self.orb.resolve_initial_references("RootPOA")
@@ -79,12 +123,20 @@ class _Core:
                 root.create_id_assignment_policy(PortableServer.USER_ID),
             ]
             self.poa = root.create_POA("isthmus", manager, policies)
+            self._make_room: Callable[..., Room] = lambda name, *, held: Room(name, root, policies, held=held)
+            self._rooms = {name: self._make_room(name, held=True) for name in held}  # before anybody can call
             manager.activate()
         except CORBA.SystemException as error:
             self.orb.destroy()
             raise StopError(
                 "COR-ORB", f"the ORB cannot listen on {settings.listen}: {error}", hint="is the address free and ours?"
             ) from error
+
+    def room(self, name: str) -> Room:
+        with self._lock:
+            if name not in self._rooms:
+                self._rooms[name] = self._make_room(name, held=False)
+            return self._rooms[name]
 
 
 def _options(settings: OrbSettings) -> list[str]:
@@ -118,11 +170,11 @@ _lock = threading.Lock()
 _current: _Core | None = None  # the one ORB of the process; guarded by _lock
 
 
-def _acquire(settings: OrbSettings) -> _Core:
+def _acquire(settings: OrbSettings, held: Sequence[str]) -> _Core:
     global _current
     with _lock:
         if _current is None:
-            _current = _Core(settings)
+            _current = _Core(settings, held)
         elif _current.settings != settings:
             raise StopError(
                 "COR-ORB",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from contextlib import suppress
@@ -134,9 +135,17 @@ class Worker:
 class Orb:
     """`start` and `stop` pair up; `stop` twice is fine. Sources, sinks and services live between the two."""
 
-    def __init__(self, settings: OrbSettings | None = None, left_behind: LeftBehind | None = None) -> None:
+    def __init__(
+        self,
+        settings: OrbSettings | None = None,
+        left_behind: LeftBehind | None = None,
+        *,
+        held: Sequence[str] = (),
+    ) -> None:
+        """`held`: names of the rooms of services that will be hosted: whoever calls them before they are there waits."""
         self.settings: Final = settings or OrbSettings()
         self.left_behind: Final = left_behind or LeftBehind()
+        self._held = list(held)
         self.crashes = 0
         self._lock = threading.Lock()
         self._worker: Worker | None = None  # None: it is away, or we are stopped
@@ -159,7 +168,7 @@ class Orb:
         thread = threading.Thread(target=self._supervise, args=(worker,), name="orb-supervisor", daemon=True)
         thread.start()
         try:
-            await_(worker.call("start", self._listen.model_dump_json()), START_SECS)
+            await_(worker.call("start", self._listen.model_dump_json(), self._held), START_SECS)
         except AdapterError as error:
             self._stopping.set()
             worker.process.kill()
@@ -272,7 +281,7 @@ class Orb:
 
     def _revive(self, worker: Worker) -> None:
         """Start the ORB in the new worker and host again what was hosted; then it is ours to use. Nothing here may wait."""
-        calls = [("start", (self._listen.model_dump_json(),)), *self._hosted.values()]
+        calls = [("start", (self._listen.model_dump_json(), self._held)), *self._hosted.values()]
 
         def next_call(done: Future[Any] | None = None) -> None:
             if done is not None and done.exception() is not None:

@@ -48,7 +48,8 @@ class Services:
             from adapters.cosnotification.left_behind import LeftBehind
             from adapters.cosnotification.orb import Orb
 
-            self._orb = orb = Orb(self._settings.orb, LeftBehind(Path(self._settings.run_dir) / "corba"))
+            held = [] if self._settings.services.notification is None else ["notification"]
+            self._orb = orb = Orb(self._settings.orb, LeftBehind(Path(self._settings.run_dir) / "corba"), held=held)
             orb.start()
             self._undo.append(orb.stop)
         return self._orb
@@ -72,6 +73,7 @@ class Services:
             typed_channels=settings.typed_channels,
             idl=settings.idl,
             include=settings.include,
+            store=None if settings.store is None else Path(settings.store),
         )
         service.start()
         self._undo.append(service.stop)

@@ -21,7 +21,11 @@ class NotificationServiceSettings(StrictModel):
     """A Notification Service of our own."""
 
     factory_ior: str = Field(min_length=1, description="File that the factory's reference is written to.")
-    store: str | None = Field(default=None, min_length=1, description="File that keeps channels over a restart.")
+    store: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Keeps what is Persistent over a restart: objects with their references, and events. Needs a fixed port.",
+    )
     channels: int = Field(default=1, ge=0, description="Event channels that are made at start, with ids from 0.")
     typed_channels: int = Field(
         default=0, ge=0, description="Typed event channels that are made at start, with ids of their own from 0."

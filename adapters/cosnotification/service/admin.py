@@ -11,15 +11,18 @@ from adapters.cosnotification.service.filter_admin import FilterAdmin
 from adapters.cosnotification.service.objects import Numbers, QosAdmin, ServiceObject
 from adapters.cosnotification.service.proxy import Proxy
 from adapters.cosnotification.service.qos import Level, Qos
+from adapters.cosnotification.service.store.kept import Find
 from adapters.cosnotification.service.stubs import CORBA, CosNotifyChannelAdmin
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.channel import Channel
+    from adapters.cosnotification.service.host import ServiceHost
 
 P = TypeVar("P", bound=Proxy)
 
 
 class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
+    RANK = 1  # it may have filters
     LIMIT: ClassVar[str]  # the admin property that bounds the number of clients
 
     def __init__(self, channel: Channel, id_: int, operator: Any) -> None:
@@ -30,9 +33,9 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
         self.declared = Declared()
         self._ids = Numbers(1)
         self._proxies: dict[int, P] = {}
-        self.place = f"{channel.place}/{type(self).__name__}/{id_}"
         self.init_filters()
-        super().__init__(channel.orb, channel.service.key(self.place))
+        fixed = id_ == 0 and channel.is_initial
+        super().__init__(channel.service, f"{channel.place}/{type(self).__name__}/{id_}", fixed=fixed)
 
     # What clients call
 
@@ -49,16 +52,58 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
         """RULES.md 1.10: every client of its proxies is disconnected. The default admins live as long as the channel."""
         if self.id == 0:
             raise CORBA.NO_PERMISSION(0, CORBA.COMPLETED_NO)
+        gone = self.proxies
         self.dismiss()
+        self.changed(*gone)
+
+    # What the store asks
+
+    @property
+    def kept(self) -> bool:
+        return self.alive and self.channel.kept and (self.id == 0 or self.connections_persist)
+
+    @property
+    def connections_persist(self) -> bool:
+        return self.channel.connections_persist and super().connections_persist
+
+    def state(self) -> dict[str, Any]:
+        return {
+            **super().state(),
+            "operator": self.operator == CosNotifyChannelAdmin.OR_OP,
+            "qos": self.qos.state(),
+            "types": self.declared.state(),
+            "next": self._ids.next,
+            **self.filters_state(),
+        }
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Any:
+        operator = CosNotifyChannelAdmin.OR_OP if state["operator"] else CosNotifyChannelAdmin.AND_OP
+        return parent.admin_again(cls, id_, operator)
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self.qos.restore(state["qos"])
+        self.declared.restore(state["types"])
+        self._ids.restart(state["next"])
+        self.restore_filters(state, find)
+        self.qos_changed()
+
+    def descendants(self) -> list[P]:
+        return self.proxies
 
     # What the service calls
+
+    def proxy_again(self, kind: Callable[..., P], id_: int) -> P:
+        """One that the store has."""
+        proxy = self._proxies[id_] = kind(self, id_)
+        return proxy
 
     def dismiss(self) -> None:
         if self.end():
             self.channel.forget_admin(self)
             for proxy in self.proxies:
                 proxy.dismiss()
-            self.remove_all_filters()
+            self.drop_filters()
 
     def forget(self, id_: int) -> None:
         self._proxies.pop(id_, None)
@@ -88,6 +133,7 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
         if not self.alive:  # it was destroyed meanwhile
             proxy.dismiss()
             self.check_alive()
+        self.changed(proxy)
         return proxy.reference, proxy.id
 
     def _obtain_plain(self, kind: Callable[..., P]) -> Any:

@@ -34,6 +34,12 @@ class AdminProperties:
             "RejectNewEvents": False,
         }
 
+    def state(self) -> dict[str, Any]:
+        return dict(self.values)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.values.update(state)
+
     def to_orb(self) -> Any:
         return [property_(name, value) for name, value in self.values.items()]
 

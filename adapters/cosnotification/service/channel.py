@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from adapters.cosnotification.service.admin import Admin
@@ -16,6 +16,7 @@ from adapters.cosnotification.service.filter_factory import FilterFactory
 from adapters.cosnotification.service.objects import Numbers, QosAdmin, ServiceObject
 from adapters.cosnotification.service.proxy import Proxy
 from adapters.cosnotification.service.qos import Level, Qos
+from adapters.cosnotification.service.store.kept import Find, KeptObject
 from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 from adapters.cosnotification.service.supplier_admin import SupplierAdmin
 
@@ -31,10 +32,11 @@ class Channel(ServiceObject, QosAdmin):
     SUPPLIER_ADMIN: ClassVar[type[SupplierAdmin]]
 
     def __init__(self, service: ServiceHost, id_: int) -> None:
-        self.service = service
         self.id = id_
-        self.hub = Hub()
-        self.qos = Qos(Level.CHANNEL)
+        self.is_initial = id_ < service.initial[self.PLACE]
+        place = f"{self.PLACE}/{id_}"
+        self.hub = Hub(place)
+        self.qos = Qos(Level.CHANNEL, persistent=service.store is not None)
         self.admin_properties = AdminProperties()
         self.offers = TypeBoard(self._tell_consumers)
         self.subscriptions = TypeBoard(self._tell_suppliers)
@@ -44,8 +46,7 @@ class Channel(ServiceObject, QosAdmin):
         self._supplier_admin_ids = Numbers(1)
         self._consumer_admins: dict[int, ConsumerAdmin] = {}
         self._supplier_admins: dict[int, SupplierAdmin] = {}
-        self.place = f"{self.PLACE}/{id_}"
-        super().__init__(service.orb, service.key(self.place))
+        super().__init__(service, place, fixed=self.is_initial)
         self.filter_factory = FilterFactory(self)
         self._consumer_admins[0] = self.CONSUMER_ADMIN(self, 0, CosNotifyChannelAdmin.AND_OP)
         self._supplier_admins[0] = self.SUPPLIER_ADMIN(self, 0, CosNotifyChannelAdmin.AND_OP)
@@ -71,12 +72,14 @@ class Channel(ServiceObject, QosAdmin):
         self.check_alive()
         admin = self.CONSUMER_ADMIN(self, self._consumer_admin_ids.take(), op)
         self._keep(self._consumer_admins, admin)
+        self.changed(admin)
         return admin.reference, admin.id
 
     def _new_for_suppliers(self, op: Any) -> tuple[Any, int]:
         self.check_alive()
         admin = self.SUPPLIER_ADMIN(self, self._supplier_admin_ids.take(), op)
         self._keep(self._supplier_admins, admin)
+        self.changed(admin)
         return admin.reference, admin.id
 
     def get_consumeradmin(self, id_: int) -> Any:
@@ -97,11 +100,56 @@ class Channel(ServiceObject, QosAdmin):
     def set_admin(self, admin: Any) -> None:
         self.admin_properties.change(admin)
         self.qos_changed()
+        self.changed()
 
     def destroy(self) -> None:
+        gone = list(self.descendants())
         self.dismiss()
+        self.changed(*gone)
+
+    # What the store asks
+
+    @property
+    def kept(self) -> bool:
+        """What is made at every start keeps its settings and its ids in any case."""
+        return self.alive and (self.is_initial or self.connections_persist)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            **super().state(),
+            "qos": self.qos.state(),
+            "admin": self.admin_properties.state(),
+            "next": [self._consumer_admin_ids.next, self._supplier_admin_ids.next, self.filter_factory.ids.next],
+        }
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Channel:
+        return service.channel(cls, id_) or service.add_channel(cls(service, id_))
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self.qos.restore(state["qos"])
+        self.admin_properties.restore(state["admin"])
+        for ids, next_ in zip(
+            (self._consumer_admin_ids, self._supplier_admin_ids, self.filter_factory.ids), state["next"], strict=True
+        ):
+            ids.restart(next_)
+        self.qos_changed()
+
+    def descendants(self) -> Iterator[KeptObject]:
+        yield from self.filter_factory.filters
+        for admin in self.admins:
+            yield admin
+            yield from admin.proxies
 
     # What the service calls
+
+    def admin_again(self, kind: type[Admin[Any]], id_: int, operator: Any) -> Admin[Any]:
+        """One that the store has; the default admins are there already."""
+        admins: dict[int, Any] = self._consumer_admins if issubclass(kind, ConsumerAdmin) else self._supplier_admins
+        if id_ not in admins:
+            admins[id_] = kind(self, id_, operator)
+        found: Admin[Any] = admins[id_]
+        return found
 
     def dismiss(self) -> None:
         """End everything in the channel, and tell the clients."""
@@ -137,6 +185,8 @@ class Channel(ServiceObject, QosAdmin):
 
     def qos_changed(self) -> None:
         values = self.admin_properties.values
+        self.hub.ledger = self.service.ledger if self.connections_persist else None
+        self.hub.persistent = bool(self.qos.get("EventReliability"))
         self.hub.reject_over = values["MaxQueueLength"] if values["RejectNewEvents"] else 0
         for admin in self.admins:
             admin.qos_changed()
@@ -148,6 +198,8 @@ class Channel(ServiceObject, QosAdmin):
         self._tell([proxy for admin in list(self._supplier_admins.values()) for proxy in admin.proxies], added, removed)
 
     def _tell(self, proxies: Iterable[Proxy], added: Types, removed: Types) -> None:
+        if self.service.reviving:
+            return  # they have heard of them before the crash
         gained, lost = types_to_orb(added), types_to_orb(removed)
         for proxy in proxies:
             listener = proxy.listener

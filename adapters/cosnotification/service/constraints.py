@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from adapters.base import DeadLetterError
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.event_types import Types, normalised
+from adapters.cosnotification.service.store.kept import any_from, any_text
 from adapters.cosnotification.service.stubs import CORBA, CosNotification, CosNotifyFilter
 from mappings.errors import FilterError
 from mappings.event_forms import TYPED_TYPE_NAME
@@ -83,6 +84,29 @@ class Constraints:
                 for constraint in self._constraints
                 if constraint.id not in deleted or constraint.id in new
             )
+        self._changed()
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "next": self._next_id,
+            "all": [
+                [
+                    constraint.id,
+                    constraint.expression.constraint_expr,
+                    [[type_.domain_name, type_.type_name] for type_ in constraint.expression.event_types],
+                    None if constraint.value is None else any_text(constraint.value),
+                ]
+                for constraint in self._constraints
+            ],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        restored = []
+        for id_, text, types, value in state["all"]:
+            expression = CosNotifyFilter.ConstraintExp([CosNotification.EventType(*type_) for type_ in types], text)
+            restored.append(compiled(id_, expression, None if value is None else any_from(value)))
+        self._constraints = tuple(restored)
+        self._next_id = state["next"]
         self._changed()
 
     def get(self, ids: list[int]) -> list[Constraint]:

@@ -8,6 +8,7 @@ from adapters.cosnotification.service import pull_suppliers, push_suppliers
 from adapters.cosnotification.service.admin import Admin
 from adapters.cosnotification.service.mapped_qos import MappedQos
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
+from adapters.cosnotification.service.store.kept import Find
 from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 
 _PUSH: Final = {
@@ -26,8 +27,7 @@ class ConsumerAdmin(Admin[ProxySupplier], MappedQos, CosNotifyChannelAdmin__POA.
     LIMIT = "MaxConsumers"
 
     def __init__(self, *arguments: Any) -> None:
-        channel = arguments[0]
-        self.init_mappings(channel.orb)
+        self.init_mappings(arguments[0].service)
         super().__init__(*arguments)
 
     def obtain_notification_push_supplier(self, ctype: Any) -> tuple[Any, int]:
@@ -55,6 +55,14 @@ class ConsumerAdmin(Admin[ProxySupplier], MappedQos, CosNotifyChannelAdmin__POA.
         """For those of its proxies that have no subscription of their own."""
         self.declared.change(added, removed)
         self.filters_changed()
+        self.changed()
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), **self.mappings_state()}
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self.restore_mappings(state, find)
+        super().restored(state, find)
 
     def mappings_changed(self) -> None:
         self.filters_changed()

@@ -46,6 +46,12 @@ class Declared:
     def __init__(self) -> None:
         self.types: Types = frozenset()
 
+    def state(self) -> list[list[str]]:
+        return sorted(list(type_) for type_ in self.types)
+
+    def restore(self, state: list[list[str]]) -> None:
+        self.types = frozenset(EventType(domain, name) for domain, name in state)
+
     def change(self, added: Any, removed: Any) -> None:
         """Nothing is changed where a type is invalid."""
         plus, minus = types_from_orb(added), types_from_orb(removed)

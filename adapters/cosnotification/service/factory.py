@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from adapters.cosnotification.service.objects import ServiceObject
+from adapters.cosnotification.service.store.kept import Find
 from adapters.cosnotification.service.stubs import (
     CosNotification,
     CosNotifyChannelAdmin,
@@ -32,11 +33,26 @@ class EventChannelFactory(
 
     def __init__(self, service: ServiceHost) -> None:
         self._service = service
-        super().__init__(service.orb, service.key("factory"))
+        super().__init__(service, "factory", fixed=True)
+
+    @property
+    def kept(self) -> bool:
+        return True
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "next": [self._service.ids.next, self._service.typed_ids.next]}
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Any:
+        return service.factory
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        for ids, next_ in zip((self._service.ids, self._service.typed_ids), state["next"], strict=True):
+            ids.restart(next_)
 
     def create_channel(self, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
         self.check_alive()
-        return _set_up(self._service.create_channel(), initial_qos, initial_admin)
+        return self._set_up(self._service.create_channel(), initial_qos, initial_admin)
 
     def get_all_channels(self) -> list[int]:
         return [channel.id for channel in self._service.channels]
@@ -46,7 +62,7 @@ class EventChannelFactory(
 
     def create_typed_channel(self, initial_QoS: Any, initial_admin: Any) -> tuple[Any, int]:
         self.check_alive()
-        return _set_up(self._service.create_typed_channel(), initial_QoS, initial_admin)
+        return self._set_up(self._service.create_typed_channel(), initial_QoS, initial_admin)
 
     def get_all_typed_channels(self) -> list[int]:
         return [channel.id for channel in self._service.typed_channels]
@@ -54,18 +70,18 @@ class EventChannelFactory(
     def get_typed_event_channel(self, id_: int) -> Any:
         return _find(self._service.typed_channels, id_)
 
+    def _set_up(self, channel: Channel, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
+        try:
+            channel.set_qos(initial_qos)
+            channel.set_admin(initial_admin)
+        except (CosNotification.UnsupportedQoS, CosNotification.UnsupportedAdmin):
+            channel.dismiss()
+            raise
+        self.changed(channel, *channel.admins)
+        return channel.reference, channel.id
+
 
 EventChannelFactory._omni_skeleton = EventChannelFactory  # the library asks this one whether it is a certain interface
-
-
-def _set_up(channel: Channel, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
-    try:
-        channel.set_qos(initial_qos)
-        channel.set_admin(initial_admin)
-    except (CosNotification.UnsupportedQoS, CosNotification.UnsupportedAdmin):
-        channel.dismiss()
-        raise
-    return channel.reference, channel.id
 
 
 def _find(channels: Sequence[Channel], id_: int) -> Any:

@@ -14,10 +14,12 @@ from adapters.cosnotification.service.constraints import GRAMMAR, Constraint, Co
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent, carried_any
 from adapters.cosnotification.service.event_types import Types, types_to_orb
 from adapters.cosnotification.service.objects import Numbers, ServiceObject
+from adapters.cosnotification.service.store.kept import Find, reference_from, reference_text
 from adapters.cosnotification.service.stubs import CORBA, CosNotifyFilter, CosNotifyFilter__POA
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.filter_factory import FilterFactory
+    from adapters.cosnotification.service.host import ServiceHost
 
 
 class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
@@ -31,7 +33,7 @@ class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
         self._callbacks: dict[int, tuple[Any, Listener]] = {}
         self._owners: dict[object, Callable[[], None]] = {}  # objects of ours that have it among their filters
         self._lock = threading.Lock()
-        super().__init__(factory.orb, factory.key(f"filter/{id_}"))
+        super().__init__(factory.service, f"{factory.channel.place}/filter/{id_}")
 
     # What clients call
 
@@ -39,11 +41,14 @@ class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
         return GRAMMAR
 
     def add_constraints(self, constraint_list: Any) -> Any:
-        return _infos(self._constraints.add([(expression, None) for expression in constraint_list]))
+        added = _infos(self._constraints.add([(expression, None) for expression in constraint_list]))
+        self.changed()
+        return added
 
     def modify_constraints(self, del_list: Any, modify_list: Any) -> None:
         changed = [(info.constraint_id, info.constraint_expression, None) for info in modify_list]
         self._constraints.modify(list(del_list), changed)
+        self.changed()
 
     def get_constraints(self, id_list: Any) -> Any:
         return _infos(self._constraints.get(list(id_list)))
@@ -53,8 +58,13 @@ class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
 
     def remove_all_constraints(self) -> None:
         self._constraints.clear()
+        self.changed()
 
     def destroy(self) -> None:
+        self.finish()
+        self.changed()
+
+    def finish(self) -> None:
         """Those that had it among their filters have it no more."""
         if self.end():
             self._factory.forget(self)
@@ -78,16 +88,47 @@ class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
         id_ = self._callback_ids.take()
         with self._lock:
             self._callbacks[id_] = (callback, subscriptions_to(callback))
+        self.changed()
         return id_
 
     def detach_callback(self, callback: int) -> None:
         with self._lock:
             if self._callbacks.pop(callback, None) is None:
                 raise CosNotifyFilter.CallbackNotFound
+        self.changed()
 
     def get_callbacks(self) -> list[int]:
         with self._lock:
             return list(self._callbacks)
+
+    # What the store asks
+
+    @property
+    def kept(self) -> bool:
+        return self.alive and self._factory.channel.kept
+
+    def state(self) -> dict[str, Any]:
+        with self._lock:
+            callbacks = [(id_, reference_text(self.orb, callback)) for id_, (callback, _) in self._callbacks.items()]
+        return {
+            **super().state(),
+            "constraints": self._constraints.state(),
+            "callbacks": callbacks,
+            "next callback": self._callback_ids.next,
+        }
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Any:
+        filter_ = cls(parent.filter_factory, id_)
+        parent.filter_factory.add(filter_)
+        return filter_
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self._constraints.restore(state["constraints"])
+        for id_, text in state["callbacks"]:
+            callback = reference_from(self.orb, text)
+            self._callbacks[id_] = (callback, subscriptions_to(callback))
+        self._callback_ids.restart(state["next callback"])
 
     # What the service calls
 
@@ -120,7 +161,7 @@ class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
             added, removed = types_to_orb(self._types - before), types_to_orb(before - self._types)
             owners = list(self._owners.values())
             listeners = [listener for _, listener in self._callbacks.values()]
-        if not added and not removed:
+        if (not added and not removed) or self.service.reviving:
             return
         for changed in owners:
             changed()

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.cosnotification import shims
-from adapters.cosnotification.local_orb import LocalOrb, set_time_out
+from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.carried_operation import CarriedOperation
 from adapters.cosnotification.service.engine.filter_set import Remembered, Test, any_of
 from adapters.cosnotification.service.event_types import EVERYTHING, Types
 from adapters.cosnotification.service.filter import Filter
 from adapters.cosnotification.service.mapping_filter import MappingFilter
-from adapters.cosnotification.service.objects import Numbers
+from adapters.cosnotification.service.objects import Numbers, ServiceObject
+from adapters.cosnotification.service.store.kept import Find, KeptObject, reference_from, reference_text
 from adapters.cosnotification.service.stubs import CORBA, CosNotifyFilter
-from adapters.cosnotification.stubs import PortableServer
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.host import ServiceHost
 
 FOREIGN_CALL_MS: Final = 2_000
 
 
-class FilterAdmin:
+class FilterAdmin(KeptObject):
     """`filters_changed` is called after every change, of the set or of a filter's event types."""
-
-    orb: LocalOrb
 
     def init_filters(self) -> None:
         self._filter_ids = Numbers(1)
@@ -38,16 +39,11 @@ class FilterAdmin:
     def add_filter(self, new_filter: Any) -> int:
         if shims.is_nil(new_filter):
             raise CORBA.BAD_PARAM(0, CORBA.COMPLETED_NO)
-        servant = servant_of(self.orb, new_filter)
-        own = servant if isinstance(servant, Filter) else None
-        if own is None:
-            set_time_out(new_filter, FOREIGN_CALL_MS)
-        else:
-            own.attach(self, self.filters_changed)
+        servant = self.service.room.servant_of(new_filter)
         id_ = self._filter_ids.take()
-        with self._filter_lock:
-            self._filters[id_] = (new_filter, own)
+        self._put(id_, new_filter, servant if isinstance(servant, Filter) else None)
         self._update()
+        self.changed()
         return id_
 
     def remove_filter(self, filter: int) -> None:
@@ -57,6 +53,7 @@ class FilterAdmin:
             raise CosNotifyFilter.FilterNotFound
         self._detach(removed[1])
         self._update()
+        self.changed()
 
     def get_filter(self, filter: int) -> Any:
         found = self._filters.get(filter)
@@ -69,14 +66,33 @@ class FilterAdmin:
             return list(self._filters)
 
     def remove_all_filters(self) -> None:
+        self.drop_filters()
+        self.changed()
+
+    # What the store asks
+
+    def filters_state(self) -> dict[str, Any]:
+        with self._filter_lock:
+            filters = [(id_, _saved(self.service, *pair)) for id_, pair in self._filters.items()]
+        return {"filters": filters, "next filter": self._filter_ids.next}
+
+    def restore_filters(self, state: dict[str, Any], find: Find) -> None:
+        for id_, saved in state["filters"]:
+            reference, own = _again(self.service, saved, find, CosNotifyFilter.Filter)
+            if reference is not None:
+                self._put(id_, reference, own)
+        self._filter_ids.restart(state["next filter"])
+        self._update()
+
+    # What the service calls
+
+    def drop_filters(self) -> None:
         with self._filter_lock:
             removed = list(self._filters.values())
             self._filters.clear()
         for _, own in removed:
             self._detach(own)
         self._update()
-
-    # What the service calls
 
     def filters_changed(self) -> None:
         raise NotImplementedError
@@ -85,6 +101,7 @@ class FilterAdmin:
         with self._filter_lock:
             self._filters = {id_: pair for id_, pair in self._filters.items() if pair[1] is not filter_}
         self._update()
+        self.changed()
 
     @property
     def filter_types(self) -> Types:
@@ -94,6 +111,14 @@ class FilterAdmin:
             for _, own in self._filters.values():
                 types |= own.types if own is not None else EVERYTHING
         return types
+
+    def _put(self, id_: int, reference: Any, own: Filter | None) -> None:
+        if own is None:
+            set_time_out(reference, FOREIGN_CALL_MS)
+        else:
+            own.attach(self, self.filters_changed)
+        with self._filter_lock:
+            self._filters[id_] = (reference, own)
 
     def _detach(self, own: Filter | None) -> None:
         if own is not None and all(other is not own for _, other in self._filters.values()):
@@ -108,13 +133,18 @@ class FilterAdmin:
         self.filters_changed()
 
 
-def servant_of(orb: LocalOrb, reference: Any) -> Any | None:
-    """The object of ours behind a reference, None where it is another's."""
-    try:
-        poa = orb.corba.resolve_initial_references("RootPOA").find_POA("isthmus", False)
-        return poa.reference_to_servant(reference)
-    except (PortableServer.POA.WrongAdapter, PortableServer.POA.ObjectNotActive, PortableServer.POA.AdapterNonExistent):
-        return None
+def _saved(service: ServiceHost, reference: Any, own: ServiceObject | None) -> dict[str, str | None]:
+    """Ours by its place: a reference to it would be another where our address is."""
+    return {"own": own.place} if own is not None else {"other": reference_text(service.orb, reference)}
+
+
+def _again(service: ServiceHost, saved: dict[str, str | None], find: Find, interface: Any) -> tuple[Any, Any]:
+    """Reference and servant; None, None where it was ours and is no more."""
+    place = saved.get("own")
+    if place is not None:
+        own = find(place)
+        return (None, None) if own is None else (own.reference, own)
+    return reference_from(service.orb, saved["other"], interface), None
 
 
 def foreign_test(reference: Any) -> Test:
@@ -136,14 +166,17 @@ def foreign_test(reference: Any) -> Test:
 class Mapping:
     """A priority_filter or lifetime_filter: the attribute, and what it says of an event."""
 
-    def __init__(self, orb: LocalOrb, reference: Any, is_valid: Callable[[Any], bool]) -> None:
+    def __init__(self, service: ServiceHost, reference: Any, is_valid: Callable[[Any], bool]) -> None:
         self.reference: Any = None if shims.is_nil(reference) else reference
         self._is_valid = is_valid
-        servant = None if self.reference is None else servant_of(orb, reference)
+        servant = None if self.reference is None else service.room.servant_of(reference)
         self._own = servant if isinstance(servant, MappingFilter) else None
         self.is_foreign = self.reference is not None and self._own is None
         if self.is_foreign:
             set_time_out(reference, FOREIGN_CALL_MS)
+
+    def state(self, service: ServiceHost) -> dict[str, str | None] | None:
+        return None if self.reference is None else _saved(service, self.reference, self._own)
 
     def value_for(self, event: CarriedEvent) -> int | None:
         value = self._own.value_for(event) if self._own is not None else self._ask(event)
@@ -160,3 +193,8 @@ class Mapping:
         except CORBA.Exception:
             return None
         return value.value() if matched else None
+
+
+def mapping_again(service: ServiceHost, saved: dict[str, str | None] | None, find: Find) -> Any:
+    """The reference of a mapping filter that the store has."""
+    return None if saved is None else _again(service, saved, find, CosNotifyFilter.MappingFilter)[0]

@@ -20,23 +20,34 @@ class FilterFactory(ServiceObject, CosNotifyFilter__POA.FilterFactory):  # type:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.announcer = Announcer(f"filters-{channel.id}")
-        self._ids = Numbers(1)
+        self.ids = Numbers(1)
         self._filters: set[Filter | MappingFilter] = set()
         self._lock = threading.Lock()
-        super().__init__(channel.orb, self.key("filter-factory"))
+        place = f"{channel.place}/filter-factory"
+        super().__init__(channel.service, place, fixed=True)
 
     def create_filter(self, constraint_grammar: str) -> Any:
         _check(constraint_grammar)
         self.check_alive()
-        return self._keep(Filter(self, self._ids.take()))
+        return self._keep(Filter(self, self.ids.take()))
 
     def create_mapping_filter(self, constraint_grammar: str, default_value: Any) -> Any:
         _check(constraint_grammar)
         self.check_alive()
-        return self._keep(MappingFilter(self, self._ids.take(), default_value))
+        return self._keep(MappingFilter(self, self.ids.take(), default_value))
 
-    def key(self, place: str) -> bytes:
-        return self._channel.service.key(f"{self._channel.place}/{place}")
+    @property
+    def channel(self) -> Channel:
+        return self._channel
+
+    @property
+    def filters(self) -> list[Filter | MappingFilter]:
+        with self._lock:
+            return list(self._filters)
+
+    def add(self, filter_: Filter | MappingFilter) -> None:
+        with self._lock:
+            self._filters.add(filter_)
 
     def forget(self, filter_: Filter | MappingFilter) -> None:
         with self._lock:
@@ -44,14 +55,12 @@ class FilterFactory(ServiceObject, CosNotifyFilter__POA.FilterFactory):  # type:
 
     def dismiss(self) -> None:
         if self.end():
-            with self._lock:
-                filters = list(self._filters)
-            for filter_ in filters:
-                filter_.destroy()
+            for filter_ in self.filters:
+                filter_.finish()
 
     def _keep(self, filter_: Filter | MappingFilter) -> Any:
-        with self._lock:
-            self._filters.add(filter_)
+        self.add(filter_)
+        self._channel.changed(filter_)  # its number, too
         return filter_.reference
 
 

@@ -9,19 +9,27 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
-from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.local_orb import LocalOrb, Room
 from adapters.cosnotification.service.channel import Channel, EventChannel
 from adapters.cosnotification.service.engine.inlet import Inlet
 from adapters.cosnotification.service.engine.outlet import Outlet, RetryPolicy
 from adapters.cosnotification.service.factory import EventChannelFactory
 from adapters.cosnotification.service.objects import Numbers
+from adapters.cosnotification.service.proxy import Proxy
 from adapters.cosnotification.service.pull_consumers import PullConsumer
 from adapters.cosnotification.service.push_suppliers import PushSupplier
+from adapters.cosnotification.service.store.database import Store
+from adapters.cosnotification.service.store.ledger import Ledger
+from adapters.cosnotification.service.store.revival import Revival
 from adapters.cosnotification.service.typed_channel import TypedEventChannel
 from adapters.cosnotification.typed.interface import TypedInterface
 
+C = TypeVar("C", bound=Channel)
+
+ROOM: Final = "notification"
 QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
 DRAIN_SECS: Final = 2.0
 FAREWELLS_AT_ONCE: Final = 16
@@ -32,6 +40,8 @@ END_SECS: Final = 5.0
 class ServiceHost:
     """`start`, give `factory_ior` to clients, `stop`. Channels have ids from 0 on."""
 
+    room: Room
+
     def __init__(
         self,
         orb: LocalOrb,
@@ -40,18 +50,24 @@ class ServiceHost:
         typed_channels: int = 0,
         interfaces: Sequence[TypedInterface] = (),
         secret: bytes | None = None,
+        store: Path | None = None,
         queue_limit: int = QUEUE_LIMIT,
         retry: RetryPolicy | None = None,
     ) -> None:
+        """`secret`: keys of what is made at every start come from it, where there is no store that has one."""
         self.orb = orb
         self._secret = secret or secrets.token_bytes(32)
+        self._store_path = store
+        self.store: Store | None = None
+        self.ledger: Ledger | None = None
+        self.reviving = False
+        self._keys: dict[str, bytes] = {}  # by place, of what comes back from the store
         self.queue_limit = queue_limit
         self.retry = retry or RetryPolicy()
-        self._initial_channels = channels
-        self._initial_typed_channels = typed_channels
+        self.initial: dict[str, int] = {EventChannel.PLACE: channels, TypedEventChannel.PLACE: typed_channels}
         self._interfaces = tuple(interfaces)
-        self._ids = Numbers(0)
-        self._typed_ids = Numbers(0)
+        self.ids = Numbers(0)
+        self.typed_ids = Numbers(0)
         self._lock = threading.Lock()
         self._channels: dict[int, EventChannel] = {}
         self._typed_channels: dict[int, TypedEventChannel] = {}
@@ -59,22 +75,47 @@ class ServiceHost:
         self._farewells = ThreadPoolExecutor(FAREWELLS_AT_ONCE, "farewell")
         self._under_way: set[Future[None]] = set()
 
-    def key(self, place: str) -> bytes:
-        """The object key of what stands there: nobody else can guess it, and with the same secret it is the same again."""
+    def fixed_key(self, place: str) -> bytes:
+        """The object key of what is made at every start: nobody else can guess it, and with the same secret it is the same."""
         return b"notify-" + hmac.new(self._secret, place.encode(), "sha256").hexdigest()[:32].encode()
 
+    def new_key(self, place: str) -> bytes:
+        """Nobody can guess it; what comes back from the store has the one that it had."""
+        return self._keys.get(place) or b"notify-" + secrets.token_hex(16).encode()
+
     def start(self) -> None:
-        """The ORB must be running."""
+        """The ORB must be running. Raises StopError where the store cannot be used."""
+        self.room = self.orb.room(ROOM)
+        revival: Revival | None = None
+        if self._store_path is not None:
+            self.store = store = Store(self._store_path, self.orb.settings.code_set)
+            self._secret = store.secret
+            self.ledger = Ledger(store)
+            revival = Revival(store)
+            self._keys = revival.keys
+            self.reviving = True
         self._factory = EventChannelFactory(self)
-        for _ in range(self._initial_channels):
-            self.create_channel()
-        for _ in range(self._initial_typed_channels):
-            self.create_typed_channel()
+        for kind, ids in ((EventChannel, self.ids), (TypedEventChannel, self.typed_ids)):
+            for id_ in range(self.initial[kind.PLACE]):
+                self.add_channel(kind(self, id_))
+            ids.restart(self.initial[kind.PLACE])
+        if revival is not None and self.ledger is not None:
+            revival.objects(self)
+            revival.events(self.ledger)
+            self._keys = {}
+            self.reviving = False
+            channels = self.all_channels
+            self._factory.changed(*channels, *(admin for channel in channels for admin in channel.admins))
+            revival.start()
+        self.room.open()
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""
         factory, self._factory = self._factory, None
         if factory is None:
+            return
+        if self.store is not None:
+            self._rest(self.store)
             return
         factory.end()
         self._drain()
@@ -92,6 +133,30 @@ class ServiceHost:
         deadline = time.monotonic() + END_SECS
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _rest(self, store: Store) -> None:
+        """What is kept stays connected: clients hear TRANSIENT until the next process is there. All others are told."""
+        self.room.refuse()
+        self._drain()
+        threads: list[Outlet | Inlet | None] = []
+        ended: list[Proxy] = []
+        for proxy in [proxy for channel in self.all_channels for proxy in channel.proxies]:
+            if isinstance(proxy, PushSupplier | PullConsumer):
+                threads.append(proxy.outlet if isinstance(proxy, PushSupplier) else proxy.inlet)
+                proxy.rest()
+            if not proxy.kept:
+                ended.append(proxy)
+        deadline = time.monotonic() + END_SECS
+        for thread in threads:
+            if thread is not None:
+                thread.join(max(0.0, deadline - time.monotonic()))
+        store.close()
+        for proxy in ended:
+            proxy.dismiss()
+        with self._lock:
+            farewells = list(self._under_way)
+        wait(farewells, FAREWELL_SECS)
+        self._farewells.shutdown(wait=False, cancel_futures=True)
 
     @property
     def factory(self) -> EventChannelFactory:
@@ -117,22 +182,29 @@ class ServiceHost:
         return [*self.channels, *self.typed_channels]
 
     def create_channel(self) -> EventChannel:
-        channel = EventChannel(self, self._ids.take())
-        with self._lock:
-            self._channels[channel.id] = channel
-        return channel
+        return self.add_channel(EventChannel(self, self.ids.take()))
 
     def create_typed_channel(self) -> TypedEventChannel:
         """Typed channels have ids of their own, from 0 on."""
-        channel = TypedEventChannel(self, self._typed_ids.take())
+        return self.add_channel(TypedEventChannel(self, self.typed_ids.take()))
+
+    def add_channel(self, channel: C) -> C:
         with self._lock:
-            self._typed_channels[channel.id] = channel
+            self._kept_in(type(channel))[channel.id] = channel
         return channel
 
-    def forget(self, channel: Channel) -> None:
-        channels: dict[int, Any] = self._typed_channels if isinstance(channel, TypedEventChannel) else self._channels
+    def channel(self, kind: type[Channel], id_: int) -> Channel | None:
         with self._lock:
-            channels.pop(channel.id, None)
+            found: Channel | None = self._kept_in(kind).get(id_)
+            return found
+
+    def _kept_in(self, kind: type[Channel]) -> dict[int, Any]:
+        channels: dict[int, Any] = self._typed_channels if issubclass(kind, TypedEventChannel) else self._channels
+        return channels
+
+    def forget(self, channel: Channel) -> None:
+        with self._lock:
+            self._kept_in(type(channel)).pop(channel.id, None)
 
     def interface(self, key: str) -> TypedInterface | None:
         """The interface `<I>` that a client of a typed channel names; None for one that is not known, or cannot carry events."""

@@ -9,10 +9,12 @@ from adapters.base import DeadLetterError
 from adapters.cosnotification.service.constraints import GRAMMAR, Constraint, Constraints, event_of_typed, found_in
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent, carried_any
 from adapters.cosnotification.service.objects import ServiceObject
+from adapters.cosnotification.service.store.kept import Find, any_from, any_text
 from adapters.cosnotification.service.stubs import CosNotifyFilter, CosNotifyFilter__POA
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.filter_factory import FilterFactory
+    from adapters.cosnotification.service.host import ServiceHost
 
 
 class MappingFilter(ServiceObject, CosNotifyFilter__POA.MappingFilter):  # type: ignore[misc]
@@ -20,7 +22,7 @@ class MappingFilter(ServiceObject, CosNotifyFilter__POA.MappingFilter):  # type:
         self._factory = factory
         self._default = default_value
         self._constraints = Constraints(lambda: None)
-        super().__init__(factory.orb, factory.key(f"mapping-filter/{id_}"))
+        super().__init__(factory.service, f"{factory.channel.place}/mapping-filter/{id_}")
 
     # What clients call
 
@@ -37,13 +39,16 @@ class MappingFilter(ServiceObject, CosNotifyFilter__POA.MappingFilter):  # type:
         items = [(pair.constraint_expression, pair.result_to_set) for pair in pair_list]
         for expression, value in items:
             self._check(expression, value)
-        return _infos(self._constraints.add(items))
+        added = _infos(self._constraints.add(items))
+        self.changed()
+        return added
 
     def modify_mapping_constraints(self, del_list: Any, modify_list: Any) -> None:
         changed = [(info.constraint_id, info.constraint_expression, info.value) for info in modify_list]
         for _, expression, value in changed:
             self._check(expression, value)
         self._constraints.modify(list(del_list), changed)
+        self.changed()
 
     def get_mapping_constraints(self, id_list: Any) -> Any:
         return _infos(self._constraints.get(list(id_list)))
@@ -53,8 +58,13 @@ class MappingFilter(ServiceObject, CosNotifyFilter__POA.MappingFilter):  # type:
 
     def remove_all_mapping_constraints(self) -> None:
         self._constraints.clear()
+        self.changed()
 
     def destroy(self) -> None:
+        self.finish()
+        self.changed()
+
+    def finish(self) -> None:
         if self.end():
             self._factory.forget(self)
 
@@ -66,6 +76,24 @@ class MappingFilter(ServiceObject, CosNotifyFilter__POA.MappingFilter):  # type:
 
     def match_typed(self, filterable_data: Any) -> tuple[bool, Any]:
         return self._match(event_of_typed(filterable_data))
+
+    # What the store asks
+
+    @property
+    def kept(self) -> bool:
+        return self.alive and self._factory.channel.kept
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "default": any_text(self._default), "constraints": self._constraints.state()}
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Any:
+        filter_ = cls(parent.filter_factory, id_, any_from(state["default"]))
+        parent.filter_factory.add(filter_)
+        return filter_
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self._constraints.restore(state["constraints"])
 
     # What the service calls
 

@@ -9,29 +9,39 @@ factory ─┬─ channel ─┬─ consumer admin ─── proxy suppliers  �
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.qos import Qos
+from adapters.cosnotification.service.store.kept import KeptObject
 from adapters.cosnotification.service.stubs import CORBA
 
+if TYPE_CHECKING:
+    from adapters.cosnotification.local_orb import LocalOrb
+    from adapters.cosnotification.service.host import ServiceHost
 
-class ServiceObject:
+
+class ServiceObject(KeptObject):
     """Mixed into every servant of the service."""
 
-    def __init__(self, orb: LocalOrb, key: bytes) -> None:
-        self.orb = orb
-        self._key = key
+    orb: LocalOrb
+
+    def __init__(self, service: ServiceHost, place: str, *, fixed: bool = False) -> None:
+        """`fixed`: what stands at this place is made at every start, and has the same key then."""
+        self.service = service
+        self.orb = service.orb
+        self.place = place
+        self.key = service.fixed_key(place) if fixed else service.new_key(place)
         self._alive = True
         self._life = threading.Lock()
-        self.reference = orb.activate(self, self._key)
+        self.reference = service.room.activate(self, self.key)
 
     def end(self) -> bool:
         """True for the one who ends it. From then on clients get OBJECT_NOT_EXIST, at the latest when all calls are through."""
         with self._life:
             alive, self._alive = self._alive, False
         if alive:
-            self.orb.deactivate(self._key)
+            self.service.room.deactivate(self.key)
         return alive
 
     @property
@@ -44,7 +54,7 @@ class ServiceObject:
             raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
 
 
-class QosAdmin:
+class QosAdmin(KeptObject):
     """CosNotification::QoSAdmin."""
 
     qos: Qos
@@ -55,6 +65,7 @@ class QosAdmin:
     def set_qos(self, qos: Any) -> None:
         self.qos.change(qos)
         self.qos_changed()
+        self.changed(*self.descendants())
 
     def validate_qos(self, required_qos: Any) -> Any:
         return self.qos.validate(required_qos)
@@ -62,16 +73,28 @@ class QosAdmin:
     def qos_changed(self) -> None:
         """Make what was set effective, here and at everything below that has no setting of its own."""
 
+    def descendants(self) -> Iterable[KeptObject]:
+        """Everything below: whether it is kept may have changed with this."""
+        return ()
+
+    @property
+    def connections_persist(self) -> bool:
+        return bool(self.qos.get("ConnectionReliability"))
+
 
 class Numbers:
     """Ids that are never used again."""
 
     def __init__(self, first: int) -> None:
-        self._next = first
+        self.next = first
         self._lock = threading.Lock()
 
     def take(self) -> int:
         with self._lock:
-            number = self._next
-            self._next += 1
+            number = self.next
+            self.next += 1
         return number
+
+    def restart(self, at: int) -> None:
+        """After a restart of the service."""
+        self.next = max(self.next, at)

@@ -13,10 +13,12 @@ from adapters.cosnotification.service.event_types import Declared, Types, types_
 from adapters.cosnotification.service.filter_admin import FilterAdmin
 from adapters.cosnotification.service.objects import QosAdmin, ServiceObject
 from adapters.cosnotification.service.qos import Level, Qos
+from adapters.cosnotification.service.store.kept import Find, reference_from, reference_text
 from adapters.cosnotification.service.stubs import CORBA, CosEventChannelAdmin, CosEventComm, CosNotifyChannelAdmin
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.admin import Admin
+    from adapters.cosnotification.service.host import ServiceHost
 
 FAREWELL_MS: Final = 1_000
 _NOW: Final = (CosNotifyChannelAdmin.ALL_NOW_UPDATES_OFF, CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON)
@@ -24,7 +26,10 @@ _UPDATES: Final = (CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON, CosNotifyChannelAdm
 
 
 class Proxy(ServiceObject, QosAdmin, FilterAdmin):
-    """Between CREATED and DESTROYED it may be connected, and then suspended."""
+    """Between CREATED and DESTROYED it may be connected, and then suspended.
+
+    A kind of proxy is kept without doing anything for it (store/kept.py): what it has beside all this goes into `state`.
+    """
 
     TYPE: ClassVar[Any]  # ProxyType
     FAREWELL: ClassVar[str]  # the client's operation that ends a connection
@@ -44,7 +49,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
         self._suspended = False
         self._client: Any = None
         self.init_filters()
-        super().__init__(admin.orb, admin.channel.service.key(f"{admin.place}/{id_}"))
+        super().__init__(admin.service, f"{admin.place}/proxy/{id_}")
 
     # What clients call
 
@@ -64,6 +69,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
                 raise CosNotifyChannelAdmin.ConnectionAlreadyInactive
             self._suspended = True
             self.on_suspend()
+        self.changed()
 
     def resume_connection(self) -> None:
         with self._lock:
@@ -72,6 +78,51 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
                 raise CosNotifyChannelAdmin.ConnectionAlreadyActive
             self._suspended = False
             self.on_resume()
+        self.changed()
+
+    # What the store asks
+
+    @property
+    def kept(self) -> bool:
+        return self.alive and self.admin.kept and self.connections_persist
+
+    @property
+    def connections_persist(self) -> bool:
+        return self.admin.connections_persist and super().connections_persist
+
+    def state(self) -> dict[str, Any]:
+        return {
+            **super().state(),
+            "qos": self.qos.state(),
+            "types": self.declared.state(),
+            "updates": self.updates_on,
+            "connected": self._connected,
+            "suspended": self._suspended,
+            "client": reference_text(self.orb, self._client),
+            **self.filters_state(),
+        }
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Any:
+        return parent.proxy_again(cls, id_)
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self.qos.restore(state["qos"])
+        self.declared.restore(state["types"])
+        self.updates_on = state["updates"]
+        self.restore_filters(state, find)
+        if state["connected"]:
+            self._join(reference_from(self.orb, state["client"], self.CLIENT))
+            if state["suspended"]:
+                self._suspended = True
+                self.on_suspend()
+        self.filters_changed()
+        self.qos_changed()
+        self.types_changed()
+
+    def started(self) -> None:
+        if self._connected:
+            self.on_start()
 
     # For the kinds of proxy
 
@@ -86,28 +137,31 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
             self.check_alive()
             if self._connected:
                 raise CosEventChannelAdmin.AlreadyConnected
-            if client is not None:
-                set_time_out(client, self.orb.settings.call_timeout_ms)
-            self._client = client
-            self._connected = True
-            self.on_connect(client)
+            self._join(client)
+            self.on_start()
         if not self.alive:  # it left meanwhile
             self.on_leave()
             self.check_alive()
         self.types_changed()
+        self.changed()
 
     def disconnect(self) -> None:
         """By the client."""
         if not self.leave():
             raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
+        self.changed()
 
     def types_to_tell(self, types: Types, mode: Any) -> Any:
         """obtain_offered_types, obtain_subscription_types."""
         self.updates_on = mode in _UPDATES
+        self.changed()
         return types_to_orb(types) if mode in _NOW else []
 
     def on_connect(self, client: Any) -> None:
-        """Under the lock."""
+        """Under the lock. No client is called yet."""
+
+    def on_start(self) -> None:
+        """It is connected, and may call its client from now on."""
 
     def on_suspend(self) -> None: ...
 
@@ -123,6 +177,13 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
         if not self._connected:
             self.check_alive()
             raise CosEventComm.Disconnected
+
+    def _join(self, client: Any) -> None:
+        if client is not None:
+            set_time_out(client, self.orb.settings.call_timeout_ms)
+        self._client = client
+        self._connected = True
+        self.on_connect(client)
 
     def _check_connected(self) -> None:
         self.check_alive()
@@ -152,8 +213,15 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
         self._connected = False
         self.admin.forget(self.id)
         self.on_leave()
-        self.remove_all_filters()
+        self.drop_filters()
+        self._note_end()
         return True
+
+    def _note_end(self) -> None:
+        """Nobody waits for that: after a crash its client is called once more, and it is gone then."""
+        store = self.service.store
+        if store is not None and self._to_be_noted():
+            store.touch([self])
 
     def dismiss(self) -> None:
         """The service ends the connection, and tells the client; nobody waits for that."""

@@ -10,6 +10,7 @@ from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.filter_set import Test, combined
 from adapters.cosnotification.service.engine.hub import Full
 from adapters.cosnotification.service.proxy import Proxy
+from adapters.cosnotification.service.store.database import StoreFailed
 from adapters.cosnotification.service.stubs import CORBA, CosNotifyChannelAdmin
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class ProxyConsumer(Proxy):
     def offer_change(self, added: Any, removed: Any) -> None:
         self.declared.change(added, removed)
         self.types_changed()
+        self.changed()
 
     def obtain_subscription_types(self, mode: Any) -> Any:
         return self.types_to_tell(self.channel.subscriptions.all, mode)
@@ -50,6 +52,8 @@ class ProxyConsumer(Proxy):
                 self._take(CarriedEvent(structured))
         except Full:
             raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
+        except StoreFailed:
+            raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
 
     def take_event(self, event: CarriedEvent) -> None:
         self.check_connected()
@@ -57,6 +61,8 @@ class ProxyConsumer(Proxy):
             self._take(event)
         except Full:
             raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
+        except StoreFailed:
+            raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
 
     def take_many(self, batch: Sequence[Any]) -> None:
         self.check_connected()
@@ -67,6 +73,8 @@ class ProxyConsumer(Proxy):
             self._hub.send_many(events)
         except Full:
             raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
+        except StoreFailed:
+            raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
 
     def _take(self, event: CarriedEvent) -> None:
         if self._fits(event):

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification.service.announcer import offers_to
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
-from adapters.cosnotification.service.engine.event_queue import EventQueue, QueueRules
+from adapters.cosnotification.service.engine.event_queue import QueueRules
 from adapters.cosnotification.service.engine.filter_set import Test, combined
 from adapters.cosnotification.service.engine.ordering import Order, Rules
 from adapters.cosnotification.service.engine.route import Mapping, Route
 from adapters.cosnotification.service.event_types import EVERYTHING
 from adapters.cosnotification.service.mapped_qos import MappedQos
 from adapters.cosnotification.service.proxy import Proxy
+from adapters.cosnotification.service.store.kept import Find
 from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin
 from mappings.filters.event_types import EventTypes
 
@@ -25,9 +26,9 @@ class ProxySupplier(Proxy, MappedQos):
     can_take: Test | None = None  # what a consumer of this kind can be given at all; None: everything
 
     def __init__(self, admin: ConsumerAdmin, id_: int) -> None:
-        self.queue = EventQueue(QueueRules())
-        self.route = Route(f"{admin.channel.id}-{admin.id}-{id_}", self.queue)
-        self.init_mappings(admin.orb)
+        self.route = Route((admin.id, id_), f"{admin.channel.id}-{admin.id}-{id_}", admin.service.ledger)
+        self.queue = self.route.queue
+        self.init_mappings(admin.service)
         super().__init__(admin, id_)
         self.filters_changed()
         self.qos_changed()
@@ -38,9 +39,19 @@ class ProxySupplier(Proxy, MappedQos):
         self.declared.change(added, removed)
         self.filters_changed()
         self.types_changed()
+        self.changed()
 
     def obtain_offered_types(self, mode: Any) -> Any:
         return self.types_to_tell(self.channel.offers.all, mode)
+
+    # What the store asks
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), **self.mappings_state()}
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        self.restore_mappings(state, find)
+        super().restored(state, find)
 
     # What the service calls
 
@@ -85,6 +96,7 @@ class ProxySupplier(Proxy, MappedQos):
 
     def qos_changed(self) -> None:
         get = self.qos.get
+        self.route.kept = self.connections_persist
         limits = [get("MaxEventsPerConsumer"), self.channel.max_queue_length, self.channel.service.queue_limit]
         self.queue.change(
             QueueRules(

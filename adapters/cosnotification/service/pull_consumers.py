@@ -33,7 +33,15 @@ class PullConsumer(ProxyConsumer):
         retry = self.channel.service.retry
         self.inlet = Inlet(name, lambda: self.pull_from(client), self._fits, self.channel.hub, self.leave, retry)
         self.qos_changed()
+
+    def on_start(self) -> None:
+        assert self.inlet is not None
         self.inlet.start()
+
+    def rest(self) -> None:
+        """The service stops, and the connection stays."""
+        if self.inlet is not None:
+            self.inlet.stop()
 
     def on_suspend(self) -> None:
         assert self.inlet is not None
@@ -51,6 +59,7 @@ class PullConsumer(ProxyConsumer):
     def qos_changed(self) -> None:
         super().qos_changed()
         if self.inlet is not None:
+            self.inlet.persistent = self.connections_persist
             self.inlet.interval_secs = self.qos.get("PacingInterval") / UNITS_PER_SEC
 
 

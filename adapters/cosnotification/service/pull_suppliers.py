@@ -50,11 +50,18 @@ class PullSupplier(ProxySupplier):
     def look_for(self, most: int) -> list[Entry]:
         """What is there now."""
         self.check_connected()
-        return self._take(most, 0.0)
+        if not self._pulling.acquire(blocking=False):
+            return []  # another thread of the client waits for an event, and was first
+        try:
+            return self._take(most, 0.0)
+        finally:
+            self._pulling.release()
 
     def _take(self, most: int, timeout_secs: float) -> list[Entry]:
+        self.queue.settle()  # whoever pulls again has got what it was given before
         entries = self.queue.take(Batching(most), timeout_secs, stop=lambda: not self.alive)
-        self.queue.settle()
+        if not self.route.kept:
+            self.queue.settle()
         return entries
 
 

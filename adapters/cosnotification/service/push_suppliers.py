@@ -31,7 +31,15 @@ class PushSupplier(ProxySupplier):
         )
         self.qos_changed()
         super().on_connect(client)
+
+    def on_start(self) -> None:
+        assert self.outlet is not None
         self.outlet.start()
+
+    def rest(self) -> None:
+        """The service stops, and the connection stays: what the consumer has not got it gets from the next process."""
+        if self.outlet is not None:
+            self.outlet.stop()
 
     def on_suspend(self) -> None:
         assert self.outlet is not None
@@ -48,7 +56,7 @@ class PushSupplier(ProxySupplier):
 
     def qos_changed(self) -> None:
         if self.outlet is not None:
-            self.outlet.persistent = bool(self.qos.get("ConnectionReliability"))
+            self.outlet.persistent = self.connections_persist
             batching = self.batching()
             self.outlet.batching.most, self.outlet.batching.pacing = batching.most, batching.pacing
         super().qos_changed()

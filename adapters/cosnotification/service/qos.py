@@ -83,6 +83,12 @@ class Qos:
             if kind.levels & self.level
         ]
 
+    def state(self) -> dict[str, Any]:
+        return dict(self._own)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._own.update(state)
+
     def change(self, properties: Any) -> None:
         """All of them, or none: raises UnsupportedQoS that names each which cannot be met."""
         self._own.update(self._checked(properties))
@@ -101,22 +107,24 @@ class Qos:
         wanted = _check_all(properties, self.level, self._supported)
         after = {name: wanted.get(name, self.get(name)) for name in KINDS if KINDS[name].levels & _OBJECTS}
         errors = [
-            _error(name, (CosNotification.UNAVAILABLE_VALUE, 0, 0) if low else (CosNotification.UNAVAILABLE_PROPERTY, None, None))
-            for name, low in self._conflicts(wanted, after)
+            _error(name, (CosNotification.UNAVAILABLE_PROPERTY, None, None) if value is None else
+                   (CosNotification.UNAVAILABLE_VALUE, value, value))
+            for name, value in self._conflicts(wanted, after)
         ]  # fmt: skip
         if errors:
             raise CosNotification.UnsupportedQoS(errors)
         return wanted
 
-    def _conflicts(self, wanted: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[tuple[str, bool]]:
-        """Names that contradict the other settings; True where a lower value would do."""
+    def _conflicts(self, wanted: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+        """Names that contradict the other settings, and the value that would do; None where none would."""
         above = self._parent
         if wanted.get("ConnectionReliability") and above is not None and not above.get("ConnectionReliability"):
-            yield "ConnectionReliability", True
-        if wanted.get("EventReliability") and not after["ConnectionReliability"]:
-            yield "EventReliability", True
+            yield "ConnectionReliability", 0
+        if self.level is Level.CHANNEL and after["EventReliability"] and not after["ConnectionReliability"]:
+            # that pair has no meaning
+            yield ("EventReliability", 0) if wanted.get("EventReliability") else ("ConnectionReliability", 1)
         if wanted.get("Timeout") and not after["StopTimeSupported"]:
-            yield "Timeout", False
+            yield "Timeout", None
 
     def _supported(self, name: str, value: Any) -> Trouble | None:
         if name in ("EventReliability", "ConnectionReliability") and value and not self._persistent:

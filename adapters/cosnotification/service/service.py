@@ -1,13 +1,14 @@
 """The Notification Service, as the gateway sees it: hosted in the ORB's process, and again in the next one when that has died.
 
 The factory and the channels that are made at start keep their references over a crash of that process. What clients had obtained
-from them is gone then, and clients connect anew.
+from them is gone then, and clients connect anew; but for what is kept in a store (store/).
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from pathlib import Path
 
 from adapters.cosnotification.orb import Orb
 
@@ -26,16 +27,18 @@ class NotificationService:
         typed_channels: int = 0,
         idl: Sequence[str] = (),
         include: Sequence[str] = (),
+        store: Path | None = None,
     ) -> None:
         self._orb = orb
         self._channels = channels
         self._typed = typed_channels, tuple(idl), tuple(include)
+        self._store = None if store is None else str(store.absolute())
         self._secret = secrets.token_bytes(32)
         self.factory_ior = ""
 
     def start(self) -> None:
         """The ORB must be running. Raises StopError."""
-        self.factory_ior = self._orb.host("service_start", self._channels, self._secret, self._typed)
+        self.factory_ior = self._orb.host("service_start", self._channels, self._secret, self._typed, self._store)
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""

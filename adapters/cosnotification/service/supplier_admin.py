@@ -7,6 +7,7 @@ from typing import Any, Final
 from adapters.cosnotification.service import pull_consumers, push_consumers
 from adapters.cosnotification.service.admin import Admin
 from adapters.cosnotification.service.proxy_consumer import ProxyConsumer
+from adapters.cosnotification.service.store.kept import Find
 from adapters.cosnotification.service.stubs import CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 
 _PUSH: Final = {
@@ -48,9 +49,17 @@ class SupplierAdmin(Admin[ProxyConsumer], CosNotifyChannelAdmin__POA.SupplierAdm
     def offer_change(self, added: Any, removed: Any) -> None:
         """What its suppliers offer together, beside what each says for itself."""
         self.declared.change(added, removed)
-        if self.alive:
-            self.channel.offers.set(self, self.declared.types)
+        self._contribute()
+        self.changed()
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        super().restored(state, find)
+        self._contribute()
 
     def dismiss(self) -> None:
         super().dismiss()
         self.channel.offers.set(self, frozenset())
+
+    def _contribute(self) -> None:
+        if self.alive:
+            self.channel.offers.set(self, self.declared.types)

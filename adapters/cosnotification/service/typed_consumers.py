@@ -17,7 +17,7 @@ from adapters.cosnotification.service.stubs import (
     CosTypedEventComm,
     CosTypedNotifyChannelAdmin__POA,
 )
-from adapters.cosnotification.service.typed_objects import TypedClient
+from adapters.cosnotification.service.typed_objects import OfInterface, TypedClient
 from adapters.cosnotification.typed.dynamic import Form, forms, push_servant, try_pull
 from adapters.cosnotification.typed.interface import TypedInterface
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adapters.cosnotification.service.supplier_admin import SupplierAdmin
 
 
-class TypedPushConsumer(ProxyConsumer):
+class TypedPushConsumer(OfInterface, ProxyConsumer):
     """Takes operations of `<I>` at its typed object, and untyped events itself."""
 
     TYPE = CosNotifyChannelAdmin.PUSH_TYPED
@@ -36,8 +36,8 @@ class TypedPushConsumer(ProxyConsumer):
     def __init__(self, admin: SupplierAdmin, id_: int, interface: TypedInterface) -> None:
         self.interface = interface
         super().__init__(admin, id_)
-        self._typed_key = admin.channel.service.key(f"{admin.place}/{id_}/typed")
-        self._typed = self.orb.activate(push_servant(interface, self._take_operation), self._typed_key)
+        self._typed_key = self.key + b"-typed"
+        self._typed = self.service.room.activate(push_servant(interface, self._take_operation), self._typed_key)
 
     def get_typed_consumer(self) -> Any:
         return self._typed
@@ -50,7 +50,7 @@ class TypedPushConsumer(ProxyConsumer):
 
     def on_leave(self) -> None:
         super().on_leave()
-        self.orb.deactivate(self._typed_key)
+        self.service.room.deactivate(self._typed_key)
 
     def _take_operation(self, form: Form, anys: list[Any]) -> None:
         try:
@@ -71,7 +71,7 @@ class EventTypedProxyPushConsumer(TypedPushConsumer, CosTypedEventChannelAdmin__
         self.connect(push_supplier)
 
 
-class TypedPullConsumer(PullConsumer):
+class TypedPullConsumer(OfInterface, PullConsumer):
     """Asks each `try_op` of the supplier's typed object in turn."""
 
     TYPE = CosNotifyChannelAdmin.PULL_TYPED
@@ -80,7 +80,9 @@ class TypedPullConsumer(PullConsumer):
 
     def __init__(self, admin: SupplierAdmin, id_: int, interface: TypedInterface) -> None:
         self.interface = interface
-        self._typed_client = TypedClient(interface.pull_id, CosTypedEventComm.TypedPullSupplier, "get_typed_supplier")
+        self._typed_client: TypedClient = TypedClient(
+            interface.pull_id, CosTypedEventComm.TypedPullSupplier, "get_typed_supplier"
+        )
         super().__init__(admin, id_)
 
     def connect(self, client: Any) -> None:

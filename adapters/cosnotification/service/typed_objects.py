@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from adapters.base import StopError
 from adapters.cosnotification.local_orb import set_time_out
+from adapters.cosnotification.service.store.kept import Find, KeptObject, reference_from, reference_text
 from adapters.cosnotification.service.stubs import CORBA, CosEventChannelAdmin
 from adapters.cosnotification.typed.dynamic import is_a
 
 if TYPE_CHECKING:
+    from adapters.cosnotification.service.host import ServiceHost
     from adapters.cosnotification.service.proxy import Proxy
+    from adapters.cosnotification.typed.interface import TypedInterface
 
 
 class TypedClient:
@@ -52,3 +56,33 @@ class TypedClient:
         if not fits:
             raise CosEventChannelAdmin.TypeError
         return typed
+
+
+class OfInterface(KeptObject):
+    """Mixed into the proxies that are made for an interface `<I>`: it comes back from the store with them, by its id."""
+
+    interface: TypedInterface
+    _typed_client: TypedClient | None = None
+
+    def state(self) -> dict[str, Any]:
+        client = self._typed_client
+        typed = None if client is None else reference_text(self.service.orb, client.typed)
+        return {**super().state(), "interface": self.interface.id, "typed": typed}
+
+    @classmethod
+    def revived(cls, service: ServiceHost, parent: Any, id_: int, state: dict[str, Any]) -> Any:
+        interface = service.interface(state["interface"])
+        if interface is None:
+            raise StopError(
+                "COR-STORE",
+                f"the store has connections for the interface {state['interface']}, which is not known any more",
+                hint="bring its file back into services.notification.idl",
+            )
+        make: Any = cls
+        return parent.proxy_again(lambda admin, number: make(admin, number, interface), id_)
+
+    def restored(self, state: dict[str, Any], find: Find) -> None:
+        if self._typed_client is not None and state["typed"] is not None:
+            typed = self._typed_client.typed = reference_from(self.service.orb, state["typed"])
+            set_time_out(typed, self.service.orb.settings.call_timeout_ms)
+        super().restored(state, find)

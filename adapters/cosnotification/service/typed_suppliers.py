@@ -19,7 +19,7 @@ from adapters.cosnotification.service.stubs import (
     CosTypedEventComm,
     CosTypedNotifyChannelAdmin__POA,
 )
-from adapters.cosnotification.service.typed_objects import TypedClient
+from adapters.cosnotification.service.typed_objects import OfInterface, TypedClient
 from adapters.cosnotification.typed.dynamic import Form, invoke, pull_servant
 from adapters.cosnotification.typed.interface import TypedInterface
 
@@ -30,7 +30,7 @@ SHORTEST_NAP_SECS: Final = 0.005
 LONGEST_NAP_SECS: Final = 0.05
 
 
-class TypedPushSupplier(PushSupplier):
+class TypedPushSupplier(OfInterface, PushSupplier):
     TYPE = CosNotifyChannelAdmin.PUSH_TYPED
     CLIENT = CosTypedEventComm.TypedPushConsumer
     FAREWELL = "disconnect_push_consumer"
@@ -38,7 +38,9 @@ class TypedPushSupplier(PushSupplier):
     def __init__(self, admin: ConsumerAdmin, id_: int, interface: TypedInterface) -> None:
         self.interface = interface
         self.can_take = lambda event: operation_in(event, interface) is not None
-        self._typed_client = TypedClient(interface.id, CosTypedEventComm.TypedPushConsumer, "get_typed_consumer")
+        self._typed_client: TypedClient = TypedClient(
+            interface.id, CosTypedEventComm.TypedPushConsumer, "get_typed_consumer"
+        )
         super().__init__(admin, id_)
 
     def connect(self, client: Any) -> None:
@@ -67,7 +69,7 @@ class EventTypedProxyPushSupplier(TypedPushSupplier, CosEventChannelAdmin__POA.P
         self.connect(push_consumer)
 
 
-class TypedPullSupplier(AnyPull):
+class TypedPullSupplier(OfInterface, AnyPull):
     """Gives operations of `<I>` at its typed object, each in its own order, and the same events untyped itself."""
 
     TYPE = CosNotifyChannelAdmin.PULL_TYPED
@@ -76,15 +78,17 @@ class TypedPullSupplier(AnyPull):
         self.interface = interface
         self.can_take = lambda event: operation_in(event, interface) is not None
         super().__init__(admin, id_)
-        self._typed_key = admin.channel.service.key(f"{admin.place}/{id_}/typed")
-        self._typed = self.orb.activate(pull_servant(interface, self._wait_for, self._look_for), self._typed_key)
+        self._typed_key = self.key + b"-typed"
+        self._typed = self.service.room.activate(
+            pull_servant(interface, self._wait_for, self._look_for), self._typed_key
+        )
 
     def get_typed_supplier(self) -> Any:
         return self._typed
 
     def on_leave(self) -> None:
         super().on_leave()
-        self.orb.deactivate(self._typed_key)
+        self.service.room.deactivate(self._typed_key)
 
     def _wait_for(self, form: Form) -> list[Any]:
         until, nap_secs = time.monotonic() + HOLD_SECS, SHORTEST_NAP_SECS

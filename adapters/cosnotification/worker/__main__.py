@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from adapters.base import AdapterError, ReconnectError
@@ -80,8 +81,8 @@ class Worker:
 
     # Calls of the gateway, each on a thread of the pool
 
-    def call_start(self, settings: str) -> None:
-        orb = LocalOrb(OrbSettings.model_validate_json(settings))
+    def call_start(self, settings: str, held: list[str]) -> None:
+        orb = LocalOrb(OrbSettings.model_validate_json(settings), held=held)
         orb.start()
         self._orb = orb
 
@@ -143,12 +144,17 @@ class Worker:
         return found is None or found.close()
 
     def call_service_start(
-        self, channels: int, secret: bytes, typed: tuple[int, tuple[str, ...], tuple[str, ...]]
+        self, channels: int, secret: bytes, typed: tuple[int, tuple[str, ...], tuple[str, ...]], store: str | None
     ) -> str:
         typed_channels, idl, include = typed
         interfaces = read_interfaces(idl, include) if idl else ()
         service = ServiceHost(
-            self._running, channels=channels, typed_channels=typed_channels, interfaces=interfaces, secret=secret
+            self._running,
+            channels=channels,
+            typed_channels=typed_channels,
+            interfaces=interfaces,
+            secret=secret,
+            store=None if store is None else Path(store),
         )
         service.start()
         self._service = service

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from gateway.settings.addresses import address_in
 from gateway.settings.report import Report
 from gateway.settings.settings import Settings
 
@@ -27,3 +28,18 @@ def check_hosted_channels(settings: Settings, report: Report) -> None:
                 f"our own Notification Service makes {service.channels} channels, with ids from 0 on",
                 "name one of them, or raise services.notification.channels",
             )
+
+
+def check_kept_references(settings: Settings, report: Report) -> None:
+    """What the store brings back is of use only under the references that clients hold: they name our port."""
+    service = settings.services.notification
+    if service is None or service.store is None:
+        return
+    ours = address_in(settings.orb.listen)
+    if ours is not None and ours.port == 0:
+        report.error(
+            "CFG-STORE-PORT",
+            ("services", "notification", "store"),
+            "objects in the store keep their references, and orb.listen is at another port after each start",
+            "set orb.listen to a fixed port",
+        )

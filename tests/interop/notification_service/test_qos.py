@@ -29,7 +29,7 @@ ANY, FIFO, PRIORITY, DEADLINE, LIFO, REJECT = range(6)
 def timed(number: int, **header: Any) -> Any:
     """An event with a header; times are seconds from now."""
     now = system_clock()
-    kinds: dict[str, IdlType] = {"Priority": SHORT, "Timeout": ULONGLONG, "StartTime": UTC, "StopTime": UTC}
+    kinds: dict[str, IdlType] = {"StartTime": UTC, "StopTime": UTC, "Timeout": ULONGLONG}
     fields = []
     for name, value in header.items():
         said = value
@@ -37,7 +37,7 @@ def timed(number: int, **header: Any) -> Any:
             said = {"time": now + int(value * SECOND), "inacclo": 0, "inacchi": 0, "tdf": 120}  # tdf means nothing
         elif name == "Timeout":
             said = int(value * SECOND)
-        fields.append(Property(name, kinds[name], said))
+        fields.append(Property(name, kinds.get(name, SHORT), said))
     return event_to_orb(StructuredEvent("d", "t", "", tuple(fields), (Property("n", LONG, number),)))
 
 

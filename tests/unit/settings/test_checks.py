@@ -193,6 +193,8 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, typed_channels: ▶1}}\n", "name the IDL files"),
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[none.idl]}}\n", "no file none.idl"),
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[pyproject.toml]}}\n", "pyproject.toml:"),
+    ("CFG-STORE-PORT", "name: x\norb: {listen: '127.0.0.1:0'}\n"
+     "services: {notification: {factory_ior: run/n.ior, store: ▶n.db}}\n", "fixed port"),
     ("CFG-SUBSCRIPTION", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶subscription: s}}\n", "topic"),
     ("CFG-FILTER-KIND", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1'], broker: rabbitmq}}\n"

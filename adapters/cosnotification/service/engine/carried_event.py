@@ -7,15 +7,20 @@ needs it, the model's when the first filter does; both once for all (RULES.md 2)
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.codec import event_from_orb
+from adapters.cosnotification.codec import PERSISTENT, event_from_orb
 from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.service.stubs import CORBA, CosNotification
+from adapters.cosnotification.stubs import omniORB
 from mappings.event_forms import ANY_TYPE_NAME, MAX_ANY_LAYERS
 from mappings.filters.etcl import UNIX_EPOCH
 from mappings.model import StructuredEvent, UntypedEvent
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.store.ledger import Debt
 
 _TK_ALIAS: Final = 21
 _TK_ANY: Final = 11
@@ -26,7 +31,19 @@ class CarriedEvent:
 
     is_typed = False  # as it came: an operation of a typed channel's interface
 
-    __slots__ = ("_any", "_model", "_structured", "arrived", "is_untyped", "priority", "start", "stop", "timeout")
+    __slots__ = (
+        "_any",
+        "_model",
+        "_structured",
+        "arrived",
+        "debt",
+        "is_untyped",
+        "persistent",
+        "priority",
+        "start",
+        "stop",
+        "timeout",
+    )
 
     def __init__(self, structured: Any, any_: Any = None) -> None:
         self._structured = structured
@@ -38,6 +55,8 @@ class CarriedEvent:
         self.timeout: int | None = None
         self.start: int | None = None
         self.stop: int | None = None
+        self.persistent: bool | None = None  # EventReliability
+        self.debt: Debt | None = None  # who has not got it yet, where it is in the store
         if structured is not None and structured.header.variable_header:
             self._read_header(structured.header.variable_header)
 
@@ -49,6 +68,9 @@ class CarriedEvent:
                     self.priority = _number(field.value.value())
                 case "Timeout":
                     self.timeout = _number(field.value.value()) or None  # 0: none
+                case "EventReliability":
+                    said = _number(field.value.value())
+                    self.persistent = None if said is None else said == PERSISTENT
                 case "StartTime":
                     self.start = _number(getattr(field.value.value(), "time", None))
                 case "StopTime":
@@ -98,6 +120,19 @@ class CarriedEvent:
         if isinstance(model, DeadLetterError):
             raise model
         return model
+
+    def packed(self) -> tuple[str, bytes]:
+        """For the store: a form, and its octets. Another kind of event names a form of its own, and adds it to UNPACKED."""
+        if self.is_untyped:
+            return "any", omniORB.cdrMarshal(CORBA.TC_any, self._any, True)
+        return "structured", omniORB.cdrMarshal(CosNotification._tc_StructuredEvent, self._structured, True)
+
+
+UNPACKED: Final[dict[str, Callable[[bytes], CarriedEvent]]] = {
+    "any": lambda octets: CarriedEvent(None, omniORB.cdrUnmarshal(CORBA.TC_any, octets, True)),
+    "structured": lambda octets: CarriedEvent(omniORB.cdrUnmarshal(CosNotification._tc_StructuredEvent, octets, True)),
+}
+"""By form: how an event comes back from the store."""
 
 
 def carried_any(any_: Any) -> CarriedEvent:

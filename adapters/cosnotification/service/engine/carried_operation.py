@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Sequence
 from typing import Any, Final
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.carried_event import UNPACKED, CarriedEvent
 from adapters.cosnotification.service.stubs import CORBA, CosNotification
+from adapters.cosnotification.stubs import omniORB
 from adapters.cosnotification.typed.dynamic import Form, forms
 from adapters.cosnotification.typed.interface import TypedInterface
 from mappings.event_forms import ANY_TYPE_NAME, OPERATION, TYPED_TYPE_NAME
@@ -37,6 +39,10 @@ class CarriedOperation(CarriedEvent):
         super().__init__(structured, CORBA.Any(CosNotification._tc_PropertySeq, structured.filterable_data))
         self._interface_id = interface.id
 
+    def packed(self) -> tuple[str, bytes]:
+        content = omniORB.cdrMarshal(CosNotification._tc_StructuredEvent, self.structured, True)
+        return "typed", marshal.dumps((self._interface_id, content))
+
     @property
     def typed(self) -> Any:
         """What match_typed of a filter in another process is given."""
@@ -44,6 +50,18 @@ class CarriedOperation(CarriedEvent):
         event_type = CosNotification.EventType(self._interface_id, operation.value.value())
         type_ = CosNotification.Property("event_type", CORBA.Any(CosNotification._tc_EventType, event_type))
         return [type_, *parameters]
+
+
+def _unpacked(octets: bytes) -> CarriedOperation:
+    interface_id, content = marshal.loads(octets)
+    structured = omniORB.cdrUnmarshal(CosNotification._tc_StructuredEvent, content, True)
+    event = CarriedOperation.__new__(CarriedOperation)
+    CarriedEvent.__init__(event, structured, CORBA.Any(CosNotification._tc_PropertySeq, structured.filterable_data))
+    event._interface_id = interface_id
+    return event
+
+
+UNPACKED["typed"] = _unpacked
 
 
 def operation_in(event: CarriedEvent, interface: TypedInterface) -> tuple[Form, list[Any]] | None:

@@ -48,11 +48,19 @@ class Batching:
 
 
 class EventQueue:
-    def __init__(self, rules: QueueRules, now: Callable[[], int] = system_clock) -> None:
+    def __init__(
+        self,
+        rules: QueueRules,
+        now: Callable[[], int] = system_clock,
+        *,
+        over: Callable[[Iterable[CarriedEvent]], object] | None = None,
+    ) -> None:
+        """`over` hears of events that this consumer has got, or will never get."""
+        self._over = over
         self._rules = rules
         self._now = now
         self._arrived: deque[CarriedEvent | Mapped] = deque()
-        self._ordering = Ordering(rules.rules)
+        self._ordering = Ordering(rules.rules, None if over is None else lambda entry: over([entry.event]))
         self._taken: list[Entry] = []  # and not yet settled
         self._number = 0
         self._lock = threading.Lock()
@@ -124,11 +132,17 @@ class EventQueue:
             if self._paused:
                 return None
             entry = self._ordering.pop_first(self._now(), lambda entry: wanted(entry.event))
-        return None if entry is None else entry.event
+        if entry is None:
+            return None
+        if self._over is not None:
+            self._over([entry.event])
+        return entry.event
 
     def settle(self) -> None:
         """What was taken is done with."""
-        self._taken = []
+        taken, self._taken = self._taken, []
+        if self._over is not None and taken:
+            self._over([entry.event for entry in taken])
 
     def expire(self, entries: list[Entry]) -> list[Entry]:
         """Those of the taken whose time is not over."""
@@ -137,6 +151,8 @@ class EventQueue:
         if len(alive) < len(entries):
             self._ordering.expired += len(entries) - len(alive)
             self._taken = alive
+            if self._over is not None:
+                self._over([entry.event for entry in entries if entry not in alive])
         return alive
 
     def pause(self) -> None:
@@ -153,9 +169,13 @@ class EventQueue:
         self._wake.set()
 
     def clear(self) -> None:
+        """Nobody will ever take what waits."""
         with self._lock:
-            self._arrived.clear()
+            self._sort_in()
+            left = [entry.event for entry in self._ordering.all()]
             self._ordering.clear()
+        if self._over is not None and left:
+            self._over(left)
 
     def _sleep(self, secs: float) -> None:
         self._sleeping = True

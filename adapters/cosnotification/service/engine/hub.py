@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.route import Route
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.store.ledger import Ledger
 
 
 class Full(Exception):
@@ -17,9 +20,12 @@ class Full(Exception):
 class Hub:
     """Sending on takes no lock: it walks tuples that are replaced, never changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, channel: str = "") -> None:
         self.accepted = 0
         self.reject_over = 0  # MaxQueueLength where RejectNewEvents is set; 0: never
+        self.ledger: Ledger | None = None  # set where the channel's connections are Persistent
+        self.persistent = False  # EventReliability of events that say none
+        self._channel = channel
         self._routes: tuple[Route, ...] = ()
         self._lock = threading.Lock()
 
@@ -36,21 +42,27 @@ class Hub:
             self._routes = tuple(other for other in self._routes if other is not route)
 
     def publish(self, structured: Any) -> None:
-        """One StructuredEvent of the ORB. Raises Full."""
+        """One StructuredEvent of the ORB. Raises Full, StoreFailed."""
         self.send(CarriedEvent(structured))
 
     def send(self, event: CarriedEvent) -> None:
-        """Raises Full."""
+        """Raises Full, StoreFailed."""
         if self.reject_over:
             self._check_room()
+        if self.ledger is not None:
+            self._save_and_send([event], self.ledger)
+            return
         self.accepted += 1
         for route in self._routes:
             route.offer(event)
 
     def send_many(self, events: Sequence[CarriedEvent]) -> None:
-        """All in order, or none: raises Full."""
+        """All in order, or none: raises Full, StoreFailed."""
         if self.reject_over:
             self._check_room()
+        if self.ledger is not None:
+            self._save_and_send(events, self.ledger)
+            return
         self.accepted += len(events)
         for route in self._routes:
             route.offer_many(events)
@@ -58,6 +70,28 @@ class Hub:
     @property
     def is_full(self) -> bool:
         return bool(self.reject_over) and any(len(route.queue) >= self.reject_over for route in self._routes)
+
+    def _save_and_send(self, events: Sequence[CarriedEvent], ledger: Ledger) -> None:
+        """No consumer gets a persistent event before it is on disk, and then every one that it is owed to will."""
+        routes, default = self._routes, self.persistent
+        puts = []
+        saved = []
+        for event in events:
+            owing = set()
+            is_persistent = default if event.persistent is None else event.persistent
+            for route in routes:
+                put = route.plan(event)
+                if put is not None:
+                    puts.append(put)
+                    if is_persistent and route.kept:
+                        owing.add(route.id)
+            if owing:
+                saved.append((event, owing))
+        if saved:
+            ledger.accept(self._channel, saved)
+        self.accepted += len(events)
+        for put in puts:
+            put()
 
     def _check_room(self) -> None:
         if self.is_full:

@@ -11,6 +11,7 @@ from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.failures import Verdict, verdict
 from adapters.cosnotification.service.engine.hub import Full, Hub
 from adapters.cosnotification.service.engine.outlet import RetryPolicy
+from adapters.cosnotification.service.store.database import StoreFailed
 
 SHORTEST_PAUSE_SECS: Final = 0.01
 LONGEST_PAUSE_SECS: Final = 0.5
@@ -33,6 +34,7 @@ class Inlet:
         gone: Callable[[], object],
         retry: RetryPolicy,
     ) -> None:
+        self.persistent = False  # the supplier is asked again for as long as it takes
         self.interval_secs = 0.0  # PacingInterval; 0: as above
         self._pull = pull
         self._fits = fits
@@ -86,7 +88,8 @@ class Inlet:
             except Exception as error:  # noqa: BLE001 - a supplier may fail in any way, and only its own thread ends
                 now = time.monotonic()
                 failing_since = failing_since or now
-                if verdict(error) is Verdict.GONE or now - failing_since > self._retry.give_up_secs:
+                lost = not self.persistent and now - failing_since > self._retry.give_up_secs
+                if verdict(error) is Verdict.GONE or lost:
                     self._gone()
                     return
                 got = []
@@ -100,7 +103,7 @@ class Inlet:
         while events and not self._stopping.is_set():
             try:
                 self._hub.send_many(events)
-            except Full:
+            except (Full, StoreFailed):
                 self._stopping.wait(FULL_PAUSE_SECS)
             else:
                 break

@@ -70,7 +70,9 @@ _DISCARD: Final[dict[Order, _Key]] = {
 class Ordering:
     """`add`, and `pop` what is due. `discarded` and `expired` count what is never delivered."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, dropped: Callable[[Entry], object] | None = None) -> None:
+        """`dropped` hears of each that is discarded or has expired."""
+        self._dropped = dropped
         self.discarded = 0
         self.expired = 0
         self.length = 0
@@ -83,7 +85,7 @@ class Ordering:
 
     def change(self, rules: Rules) -> None:
         """What waits is sorted anew, and discarded down to the new limit."""
-        entries = sorted(self._all(), key=lambda entry: entry.number) if self.length else []
+        entries = sorted(self.all(), key=lambda entry: entry.number) if self.length else []
         self._rules = rules
         self._ready = _Sorted(_DELIVER[rules.order])
         discard_key = _DISCARD.get(rules.discard)
@@ -99,11 +101,13 @@ class Ordering:
         if self._rules.limit and self.length >= self._rules.limit:
             self.discarded += 1
             if self._victims is None:
+                self._drop(entry)
                 return
             self._victims.push(entry)
             victim = self._victims.pop()
             assert victim is not None
             victim.gone = True
+            self._drop(victim)
             if victim is entry:
                 return
             if victim.start:
@@ -129,6 +133,7 @@ class Ordering:
             if found.deadline > now:
                 return found
             self.expired += 1
+            self._drop(found)
         return None
 
     def pop_first(self, now: int, wanted: Callable[[Entry], bool]) -> Entry | None:
@@ -143,6 +148,7 @@ class Ordering:
             if found.deadline > now:
                 return found
             self.expired += 1
+            self._drop(found)
         return None
 
     @property
@@ -160,6 +166,10 @@ class Ordering:
         self.length = 0
         self.change(self._rules)
 
+    def _drop(self, entry: Entry) -> None:
+        if self._dropped is not None:
+            self._dropped(entry)
+
     def _release(self, now: int) -> None:
         while self._early and (self._early[0][0] <= now or self._early[0][2].gone):
             entry = heapq.heappop(self._early)[2]
@@ -168,7 +178,7 @@ class Ordering:
                 self._early_length -= 1
                 self._ready.push(entry)
 
-    def _all(self) -> Iterator[Entry]:
+    def all(self) -> Iterator[Entry]:
         yield from self._ready
         yield from (entry for _, _, entry in self._early if not entry.gone)
 

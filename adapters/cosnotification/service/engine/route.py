@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
-from adapters.cosnotification.service.engine.event_queue import EventQueue, Mapped
+from adapters.cosnotification.service.engine.event_queue import EventQueue, Mapped, QueueRules
 from adapters.cosnotification.service.engine.filter_set import Test
 from adapters.cosnotification.service.engine.stage import Stage
+
+if TYPE_CHECKING:
+    from adapters.cosnotification.service.store.database import RouteId
+    from adapters.cosnotification.service.store.ledger import Ledger
 
 Mapping = Callable[[CarriedEvent], int | None]
 """The Priority or Timeout that a mapping filter sets; None where none of its constraints matches."""
@@ -16,8 +21,12 @@ Mapping = Callable[[CarriedEvent], int | None]
 class Route:
     """`set` while events pass is fine: each event meets the old rules or the new ones."""
 
-    def __init__(self, name: str, queue: EventQueue) -> None:
-        self.queue = queue
+    def __init__(self, id_: RouteId, name: str, ledger: Ledger | None = None) -> None:
+        self.id = id_
+        self.queue = EventQueue(QueueRules(), over=None if ledger is None else self._over)
+        self.kept = False  # the consumer's connection outlives this process: persistent events are owed to it
+        self._ledger = ledger
+        self._closed = False
         self._name = name
         self._stage: Stage | None = None
         self.set(None, None, None)
@@ -51,18 +60,54 @@ class Route:
         return len(self.queue) + (len(stage) if stage is not None else 0)
 
     def stop(self) -> None:
+        """Nobody will take what waits."""
+        self._closed = True
         if self._stage is not None:
             self._stage.stop(drop=True)
+        self.queue.clear()
+
+    # For events that may have to be saved before anybody gets them
+
+    def plan(self, event: CarriedEvent) -> Callable[[], None] | None:
+        """Decides; what it gives puts the event where it belongs. None: this consumer does not get it."""
+        stage = self._stage
+        if stage is not None:
+            return lambda: self._late(stage.put, event)
+        test = self._test
+        if test is not None and not test(event):
+            return None
+        item = self._mapped(event)
+        return lambda: self._late(self.queue.put, item)
+
+    def again(self, event: CarriedEvent) -> None:
+        """An event that was owed to this consumer when the process before us ended."""
+        self.queue.put(self._mapped(event))
+
+    def _late(self, put: Callable[[Any], None], item: Any) -> None:
+        put(item)
+        if self._closed:
+            self.queue.clear()
 
     def _consider(self, event: CarriedEvent) -> None:
-        test, priority, timeout = self._test, self._priority, self._timeout
+        test = self._test
         if test is not None and not test(event):
+            if event.debt is not None:
+                self._over([event])
             return
+        self.queue.put(self._mapped(event))
+        if self._closed:
+            self.queue.clear()
+
+    def _mapped(self, event: CarriedEvent) -> CarriedEvent | Mapped:
+        priority, timeout = self._priority, self._timeout
         if priority is None and timeout is None:
-            self.queue.put(event)
-        else:
-            self.queue.put(Mapped(event, priority and priority(event), timeout and timeout(event)))
+            return event
+        return Mapped(event, priority and priority(event), timeout and timeout(event))
 
     def _consider_many(self, events: Sequence[CarriedEvent]) -> None:
         for event in events:
             self._consider(event)
+
+    def _over(self, events: Iterable[CarriedEvent]) -> None:
+        if self._ledger is not None:
+            self._ledger.settle(self.id, events)
