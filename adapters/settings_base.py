@@ -40,6 +40,9 @@ class ChannelBase(StrictModel):
     """What every channel has, whatever its wire."""
 
     endpoint: str = Field(description="Id of the endpoint that this channel belongs to.")
+    confidential: bool = Field(
+        default=False, description="Nothing of its traffic is shown or captured unless somebody says so elsewhere."
+    )
 
 
 Profile = Literal["borland", "strict", "mq"]

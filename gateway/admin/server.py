@@ -1,6 +1,7 @@
-"""`/health`, `/links` and `/metrics` on the configured address, in a thread of its own.
+"""`/health`, `/links`, `/metrics` and `/tap` on the configured address, in a thread of its own.
 
-It shows; it changes nothing. It has no login: keep it on loopback or behind a proxy that has one.
+It shows; it changes nothing. Events are shown to those only who have the admin right (`rights.py`); the rest has no login: keep it
+on loopback or behind a proxy that has one.
 """
 
 from __future__ import annotations
@@ -13,23 +14,31 @@ from collections.abc import Callable
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from adapters.base import StopError
+from gateway.admin.rights import refusal
+from gateway.admin.tap import TapError, chooser, stream, wanted
 from gateway.links.link import LinkStatus
 from gateway.links.report import status_to_json
+from gateway.links.tap import Listener, Taps
+from gateway.settings.settings import Settings
 from gateway.telemetry.metrics import exposition
 
 Statuses = Callable[[], list[LinkStatus]]
 
 
 class AdminServer:
-    def __init__(self, host: str, port: int, statuses: Statuses) -> None:
+    def __init__(self, host: str, port: int, statuses: Statuses, settings: Callable[[], Settings], taps: Taps) -> None:
         self._host = host
         self._port = port
         config = uvicorn.Config(
-            make_app(statuses), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=1
+            make_app(statuses, settings, taps),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, name="admin", daemon=True)
@@ -65,7 +74,7 @@ class AdminServer:
         self._server.run(sockets=[self._socket] if self._socket else None)
 
 
-def make_app(statuses: Statuses) -> Starlette:
+def make_app(statuses: Statuses, settings: Callable[[], Settings], taps: Taps) -> Starlette:
     async def health(_: Request) -> Response:
         """200 while every link runs (a peer that is away does not make us ill), 503 when one has stopped for good."""
         stopped = [s for s in statuses() if s.state == "stopped" and s.error is not None]
@@ -78,7 +87,30 @@ def make_app(statuses: Statuses) -> Starlette:
     async def metrics(_: Request) -> Response:
         return PlainTextResponse(exposition(statuses), media_type="text/plain; version=0.0.4")
 
-    return Starlette(routes=[Route("/health", health), Route("/links", links), Route("/metrics", metrics)])
+    async def tap(request: Request) -> Response:
+        now = settings()
+        secret = now.admin.token if now.admin is not None else None
+        token = secret.get_secret_value() if secret is not None else None
+        client = request.client.host if request.client is not None else None
+        reason = refusal({name.lower(): value for name, value in request.headers.items()}, client, token)
+        if reason is not None:
+            error = TapError("LNK-TAP-RIGHT", f"this request has no admin right: {reason}")
+            return _json({"error": error.to_json()}, 401 if token is not None else 403)
+        asked = request.query_params
+        try:
+            limit = int(asked["limit"]) if "limit" in asked else None
+            stages = wanted(now, asked.get("of", ""), asked.get("stage"))
+            chosen = chooser(now, stages, asked.get("filter"))
+        except ValueError:
+            error = TapError("LNK-TAP-LIMIT", "the limit is no whole number")
+            return _json({"error": error.to_json()}, 400)
+        except TapError as wrong:
+            return _json({"error": wrong.to_json()}, 403 if wrong.code == "LNK-TAP-CONFIDENTIAL" else 400)
+        events = stream(taps, Listener(stages), chosen, limit)
+        return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+    routes = [Route("/health", health), Route("/links", links), Route("/metrics", metrics), Route("/tap", tap)]
+    return Starlette(routes=routes)
 
 
 def _json(body: object, status: int = 200) -> Response:

@@ -26,6 +26,7 @@ from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
+from gateway.links.tap import Taps
 from gateway.links.translation import compile_step, translation_of
 from gateway.settings.addresses import parse_address
 from gateway.settings.settings import Settings
@@ -50,6 +51,7 @@ class Appliance:
         self._accounts: dict[str, Accounts] = {}
         self._captures: Captures | None = None
         self._windows = DuplicateWindows(Path(settings.run_dir) / "duplicates")
+        self._taps = Taps()
         self._undo: list[Callable[[], object]] = []
 
     @property
@@ -126,7 +128,7 @@ class Appliance:
         from gateway.admin.server import AdminServer
 
         listen = parse_address(self.settings.admin.listen, any_port=True)
-        admin = AdminServer(listen.host, listen.port, self.statuses)
+        admin = AdminServer(listen.host, listen.port, self.statuses, lambda: self.settings, self._taps)
         self._step(admin.start, admin.stop)
         self._listener.service_changed("admin", "ready", address=f"http://{admin.address}")
 
@@ -160,6 +162,7 @@ class Appliance:
             handover.unsettled if handover else None,
             self._captures.recorder(settings, id_) if self._captures is not None else None,
             duplicates=self._duplicates(id_),
+            tap=self._taps.of_link(id_),
         )
 
     def _duplicates(self, link: str) -> Duplicates | None:

@@ -27,6 +27,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "translate": Entry("gateway.cli.translate:translate", "Translate events to messages, or back, as JSON Lines."),
     "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
     "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
+    "tap": Entry("gateway.cli.tap:tap", "Show events of a running gateway while they pass."),
     "journal": Entry("gateway.cli.journal:journal", "Look into a journal, check it, mend it, export from it."),
     "capture": Entry("gateway.cli.capture:capture", "Look into a capture of traffic, without Spark."),
     "dlq": Entry("gateway.cli.dlq:dlq", "See, export, throw away or send again dead letters."),

@@ -56,13 +56,13 @@ def _ask(admin: str) -> list[dict[str, Any]]:
             body = answer.read(LARGEST_ANSWER_BYTES)
         statuses = json.loads(body) if answer.status == http.HTTPStatus.OK else None
     except (OSError, http.client.HTTPException, ValueError) as trouble:
-        _unavailable(address, str(trouble) or type(trouble).__name__)
+        unavailable(address, str(trouble) or type(trouble).__name__)
     if not isinstance(statuses, list):
-        _unavailable(address, f"the answer is not that of a gateway (HTTP {answer.status})")
+        unavailable(address, f"the answer is not that of a gateway (HTTP {answer.status})")
     return statuses
 
 
-def _unavailable(address: object, reason: str) -> NoReturn:
+def unavailable(address: object, reason: str) -> NoReturn:
     print(
         f"isthmus: no gateway answers at {address}: {reason} (is it running, and is `admin.listen` configured?)",
         file=sys.stderr,

@@ -16,11 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from adapters.base import Delivery, Payload
-from mappings.errors import IsthmusError, MappingError
-from mappings.forms.events import event_to_json
-from mappings.forms.messages import message_to_json
-from mappings.model import Message
+from adapters.base import Delivery
+from gateway.links.payload_form import payload_to_json
+from mappings.errors import IsthmusError
 
 
 class DeadLetterFile:
@@ -74,21 +72,9 @@ def dead_letter_to_json(link: str, delivery: Delivery, error: IsthmusError) -> d
         "received_at": delivery.received_at,
         "dead_lettered_at": time.time(),
         "error": error.to_json(),
-        "payload": _payload_to_json(delivery.payload),
+        "payload": payload_to_json(delivery.payload),
         "original": base64.b64encode(delivery.original).decode("ascii") if delivery.original is not None else None,
     }
-
-
-def _payload_to_json(payload: Payload | None) -> dict[str, Any] | None:
-    if payload is None:
-        return None
-    try:
-        return (
-            {"message": message_to_json(payload)} if isinstance(payload, Message) else {"event": event_to_json(payload)}
-        )
-    except MappingError as unreadable:
-        # A value that does not fit its own type is what brought it here; keep what Python shows of it.
-        return {"repr": repr(payload), "error": unreadable.to_json()}
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

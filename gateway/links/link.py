@@ -50,6 +50,7 @@ from gateway.links.reasons import journal_full, too_old
 from gateway.links.recorder import Recorder, SilentRecorder
 from gateway.links.settling_source import SettlingSource
 from gateway.links.step import FILTERED, Step
+from gateway.links.tap import LinkTap
 from mappings.errors import Expired, IsthmusError, Looped, MappingError
 
 STALE_SECS = 0.5  # what was translated longer ago than this, and not sent, is translated again before it is
@@ -108,6 +109,7 @@ class Link:
         recorder: Recorder | None = None,
         *,
         duplicates: Duplicates | None = None,
+        tap: LinkTap | None = None,
     ) -> None:
         """`accounts` and `unsettled` come from the link before it, where this one goes on with its counts, or with its source too:
         the source is then connected, and the deliveries are those that it has handed out and nobody has settled. Without
@@ -124,6 +126,7 @@ class Link:
         self._sink_end = Connection(id_, "sink", sink, self._pace.sink_back_off, observer)
         self._accounts = accounts or Accounts()
         self._duplicates = duplicates
+        self._tap = tap or LinkTap(id_)
         self._duplicates_trouble = False
         self._settling = source if isinstance(source, SettlingSource) else None
         self._flights: deque[Flight] = deque()
@@ -263,10 +266,14 @@ class Link:
     def _accept(self, deliveries: Sequence[Delivery]) -> None:
         self._accounts.received(len(deliveries))
         self._recorder.received(deliveries)
+        if self._tap.listeners:
+            self._tap.received(deliveries)
         self._take_off(deliveries)
 
     def _take_off(self, deliveries: Sequence[Delivery]) -> None:
         flight = self._prepare(deliveries)
+        if self._tap.listeners:
+            self._tap.translated(flight.deliveries, flight.batch)
         if flight.batch:
             self._flights.append(flight)
             self._in_flight += len(flight.batch)
@@ -447,6 +454,8 @@ class Link:
             self._accounts.settled(outcome, len(deliveries))
             if outcome != "dead_lettered":  # recorded one by one, with the reason
                 self._recorder.settled(outcome, deliveries, endings.sent if outcome == "delivered" else ())
+        if self._tap.listeners:
+            self._tap.sent(settled.get("delivered", ()), endings.sent)
         if self._source_end.ready:
             try:
                 if self._settling is not None:

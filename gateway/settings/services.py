@@ -100,3 +100,11 @@ class AdminSettings(StrictModel):
     """Health, links and metrics over HTTP, read-only and without login: keep it on loopback or behind a proxy."""
 
     listen: str = Field(description="host:port; port 0: the system chooses.")
+    token: SecretStr | None = Field(
+        default=None,
+        description="What gives the right to see events (`isthmus tap`), only as ${env:NAME} or ${file:PATH}; absent: whoever"
+        " asks on this machine has it.",
+    )
+    tap_confidential: bool = Field(
+        default=False, description="Whether `isthmus tap` shows events of confidential channels too."
+    )

@@ -117,7 +117,7 @@ class Settings(StrictModel):
         if self.capture is None or its.capture is not None:
             return self.capture is not None and its.capture is True
         ends = (self.channels[its.source], self.channels[its.sink])
-        return not any(getattr(channel, "confidential", False) for channel in ends)
+        return not any(channel.confidential for channel in ends)
 
     def journalled(self, link: str) -> bool:
         """Whether a link takes from the journal of its source channel, and not from the source itself."""

@@ -76,7 +76,7 @@ def test_a_channel_has_the_keys_of_its_endpoints_wire() -> None:
         "name: x\nendpoints: {m: {type: memory}}\nchannels: {c: {endpoint: m, name: c, ▶destination: 'queue://x'}}\n",
         "CFG-UNKNOWN-KEY",
     )
-    assert "known: endpoint, name, form" in finding.hint
+    assert "known: endpoint, confidential, name, form" in finding.hint
 
 
 def test_a_channel_of_an_unusable_endpoint_has_no_findings_of_its_own() -> None:
