@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from adapters.base import Outgoing
 from adapters.memory.connection import MemoryPeer
@@ -19,6 +20,7 @@ from adapters.memory.sink import MemorySink
 from adapters.memory.source import MemorySource
 from adapters.mq.sink import MqSink
 from adapters.mq.source import MqSource
+from adapters.mq.standin.store import Store
 from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
 from adapters.stomp.source import StompSource
@@ -31,6 +33,7 @@ from mappings.translate import Options
 from tests.contract.wires.mq import channel_of, endpoint_of, stand_in
 from tests.contract.wires.stomp import embedded_endpoint
 from tests.parts.gateway import Gateway
+from tests.parts.supplier import Supplier
 from tests.unit.links.rig import QUICK, Recorder
 
 PATIENCE_SECS = 40.0
@@ -149,3 +152,18 @@ def test_a_gateway_run_by_its_configuration(tmp_path: Path) -> None:
             assert message.headers.JMSCorrelationID == "c-1"
             assert message.headers.JMSPriority == 7
         assert any("STAND-IN" in str(line) for line in gateway.log()), "it must say that it is one"
+
+
+def test_the_example_runs_as_it_is(tmp_path: Path) -> None:
+    """What is persistent is in the file of the stand-in afterwards."""
+    example = yaml.safe_load((Path(__file__).parents[2] / "config/examples/ems-to-mq.yaml").read_text(encoding="utf-8"))
+    with Gateway(tmp_path, {**example, "run_dir": "run"}) as gateway:
+        gateway.wait_for_link("alarms", lambda status: status["state"] == "ready")
+        with Supplier(tmp_path / "run/notify.ior") as supplier:
+            supplier.push("alarm", first=17, count=3)
+        gateway.wait_for_link("alarms", lambda status: status["accounts"]["delivered"] == 3)
+    store = Store(str(tmp_path / "run/qm1.db"))
+    kept = store.load()
+    store.close()
+    assert [queue for queue, _ in kept] == ["NMS.ALARMS"] * 3
+    assert all(b"loss of signal on port 1" in message.data for _, message in kept)

@@ -2,6 +2,9 @@
 
 ISTHMUS_MQ_QUEUE_MANAGER    its name; without it this wire is not there
 ISTHMUS_MQ_CHANNEL, ISTHMUS_MQ_HOSTS, ISTHMUS_MQ_USER, ISTHMUS_MQ_PASSWORD, ISTHMUS_MQ_CLIENT_FOLDER
+ISTHMUS_MQ_TOKEN, ISTHMUS_MQ_CCDT    a JSON Web Token instead of user and password; a URL instead of channel and hosts
+ISTHMUS_MQ_KEY_REPOSITORY    with it TLS is used; then also ISTHMUS_MQ_CIPHER_SPEC, ISTHMUS_MQ_KEY_REPOSITORY_PASSWORD,
+                             ISTHMUS_MQ_CERTIFICATE_LABEL, ISTHMUS_MQ_PEER_NAME
 ISTHMUS_MQ_IN, ISTHMUS_MQ_OUT    two local queues that the tests may empty (default ISTHMUS.TEST.IN, ISTHMUS.TEST.OUT)
 ISTHMUS_MQ_STOP, ISTHMUS_MQ_START    commands that end and start the queue manager; without them those tests are skipped
 ISTHMUS_MQ_STAND_IN    any text, where the client library is a stand-in
@@ -32,19 +35,19 @@ def endpoint() -> MqEndpoint:
         "queue_manager": os.environ["ISTHMUS_MQ_QUEUE_MANAGER"],
         "library": "ibmmq",
     }
-    for key, variable in (
-        ("channel", "CHANNEL"),
-        ("user", "USER"),
-        ("password", "PASSWORD"),
-        ("client_folder", "CLIENT_FOLDER"),
-    ):
-        if value := given(f"ISTHMUS_MQ_{variable}"):
-            form[key] = value
+    form |= _given("channel", "user", "password", "token", "ccdt", "client_folder")
+    if tls := _given("key_repository", "cipher_spec", "key_repository_password", "certificate_label", "peer_name"):
+        form["tls"] = tls
     if hosts := given("ISTHMUS_MQ_HOSTS"):
         form["hosts"] = hosts.split(",")
     if given("ISTHMUS_MQ_STAND_IN"):
         form["stand_in"] = {"where": "client"}
     return MqEndpoint.model_validate(form)
+
+
+def _given(*options: str) -> dict[str, str]:
+    found = {option: os.environ.get(f"ISTHMUS_MQ_{option.upper()}") for option in options}
+    return {option: value for option, value in found.items() if value}
 
 
 def queues() -> tuple[str, str]:

@@ -13,6 +13,7 @@ from adapters.base import StopError
 from adapters.mq import mqi, shim
 from adapters.mq.settings import MqChannel, MqEndpoint
 from gateway.settings import Source, check
+from tests.contract.wires import mq_environment
 from tests.contract.wires.mq import find_pymqi, stand_in
 
 
@@ -138,3 +139,29 @@ def test_a_stand_in_is_refused_unless_asked_for() -> None:
 def test_secrets_are_not_shown() -> None:
     made = endpoint(user="ann", password="very secret")
     assert "very secret" not in f"{made!r} {made}"
+
+
+def test_the_environment_of_a_real_queue_manager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every way in that an endpoint has can be given to the tests."""
+    given = {
+        "QUEUE_MANAGER": "QM1", "HOSTS": "a(1),b(2)", "CHANNEL": "C", "TOKEN": "jwt", "CIPHER_SPEC": "X",
+        "CLIENT_FOLDER": "/opt/mqm", "KEY_REPOSITORY": "/k", "KEY_REPOSITORY_PASSWORD": "s", "CERTIFICATE_LABEL": "l",
+        "PEER_NAME": "CN=QM1",
+    }  # fmt: skip
+    for name, value in given.items():
+        monkeypatch.setenv(f"ISTHMUS_MQ_{name}", value)
+    tls = {
+        "cipher_spec": "X",
+        "key_repository": "/k",
+        "key_repository_password": "s",
+        "certificate_label": "l",
+        "peer_name": "CN=QM1",
+    }
+    way = {
+        "queue_manager": "QM1",
+        "channel": "C",
+        "hosts": ["a(1)", "b(2)"],
+        "client_folder": "/opt/mqm",
+        "library": "ibmmq",
+    }
+    assert mq_environment.endpoint() == endpoint(**way, token="jwt", tls=tls)

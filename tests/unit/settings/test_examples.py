@@ -18,7 +18,12 @@ EXAMPLES = sorted(CONFIG.glob("examples/*.yaml"))
 
 
 def test_there_are_examples() -> None:
-    assert {path.name for path in EXAMPLES} == {"ems-to-broker.yaml", "broker-to-corba.yaml", "in-memory.yaml"}
+    assert {path.name for path in EXAMPLES} == {
+        "ems-to-broker.yaml",
+        "ems-to-mq.yaml",
+        "broker-to-corba.yaml",
+        "in-memory.yaml",
+    }
 
 
 @pytest.mark.parametrize("path", [CONFIG / "isthmus.yaml", *EXAMPLES], ids=lambda path: path.name)
