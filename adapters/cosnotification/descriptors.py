@@ -63,6 +63,11 @@ def member_name(name: str, index: int) -> str:
     return name or f"_{index + 1}"
 
 
+def sent_name(name: str) -> str:
+    """The reverse for names in descriptors that we made: the library takes one `_` off a name before it sends it."""
+    return name[1:] if name.startswith("__") else name
+
+
 def members(descriptor: Any) -> Iterator[tuple[str, Any]]:
     """Attribute and descriptor of each member of a struct, exception or valuetype (its own members only)."""
     first, step = (7, 3) if descriptor[0] == 29 else (4, 2)
@@ -90,6 +95,8 @@ def _read(descriptor: Any, around: tuple[Any, ...]) -> idl.IdlType:
             return idl.Recursive(meant[1] if kind_of(meant) == 21 else meant[2])
         return _read(meant, around)
     inside = (*around, descriptor)
+    if kind == 22 and around and len(descriptor) == 4:
+        raise _empty_exception(descriptor[3])
     match kind:
         case 14:
             return idl.OBJECT if descriptor[1] in _OBJECT_IDS else idl.ObjRef(descriptor[1], descriptor[2])
@@ -158,6 +165,12 @@ def label_of(discriminator: Any) -> Any:
     return {8: bool, 17: lambda item: item._n}.get(kind, lambda label: label)
 
 
+def _empty_exception(name: str) -> DeadLetterError:
+    return DeadLetterError(
+        "COR-TYPE", f"an exception without members ({name}) inside another type hangs the ORB library"
+    )
+
+
 def _unsupported(kind: int) -> DeadLetterError:
     return DeadLetterError(
         "COR-TYPE", f"a value of TypeCode kind {kind} ({CORBA.TCKind._item(kind)}) cannot be carried"
@@ -196,6 +209,13 @@ def _write(type_: idl.IdlType, holes: dict[str, list[Any]]) -> Any:
             if id_ not in holes:
                 raise DeadLetterError("COR-VALUE", f"no enclosing type is {id_}")
             return (-1, holes[id_])
+    if not type_.id:
+        raise DeadLetterError(
+            "COR-TYPE",
+            f"{type_.kind} {type_.name} has no repository id: the ORB library takes it for an object reference",
+        )
+    if isinstance(type_, idl.Exception_) and holes and not type_.members:
+        raise _empty_exception(type_.name)
     hole: list[Any] = [type_.id]
     holes = {**holes, type_.id: hole}
     hole[0] = _write_named(type_, holes)
@@ -207,10 +227,10 @@ def _write_named(type_: idl.IdlType, holes: dict[str, list[Any]]) -> Any:
         case idl.Alias(id_, name, inner):
             return (21, id_, name, _write(inner, holes))
         case idl.Struct(id_, name, parts):
-            made = shims.createUnknownStruct(id_, [member.name for member in parts])
+            made = shims.createUnknownStruct(id_, [_escaped(member.name) for member in parts])
             return (15, made, id_, name, *_write_members(parts, holes))
         case idl.Exception_(id_, name, parts):
-            made = shims.createUnknownUserException(id_, [member.name for member in parts])
+            made = shims.createUnknownUserException(id_, [_escaped(member.name) for member in parts])
             return (22, made, id_, name, *_write_members(parts, holes))
         case idl.Union():
             return _write_union(type_, holes)
@@ -222,15 +242,19 @@ def _write_named(type_: idl.IdlType, holes: dict[str, list[Any]]) -> Any:
             base_ids = (id_, *(base_desc[5] or (base_desc[2],))) if modifier == "truncatable" and base_desc else None
             made = shims.createUnknownValue(id_, base_desc)
             head = (29, made, id_, name, _MODIFIERS.index(modifier), base_ids, base_desc)
-            flat = [(p.name, _write(p.type, holes), int(p.visibility == "public")) for p in parts]
+            flat = [(_escaped(p.name), _write(p.type, holes), int(p.visibility == "public")) for p in parts]
             return (*head, *(item for member in flat for item in member))
     raise AssertionError(type_)
 
 
 def _write_members(parts: tuple[idl.Member, ...], holes: dict[str, list[Any]]) -> Iterator[Any]:
     for member in parts:
-        yield member.name
+        yield _escaped(member.name)
         yield _write(member.type, holes)
+
+
+def _escaped(name: str) -> str:
+    return f"_{name}" if name.startswith("_") else name
 
 
 def _write_union(type_: idl.Union, holes: dict[str, list[Any]]) -> Any:
@@ -243,7 +267,7 @@ def _write_union(type_: idl.Union, holes: dict[str, list[Any]]) -> Any:
     arms = tuple(
         (
             _unused_label(plain, used) if member.label is None else labels.get(member.label, member.label),
-            member.name,
+            _escaped(member.name),
             _write(member.type, holes),
         )
         for member in type_.members

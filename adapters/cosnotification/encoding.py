@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.descriptors import INDIRECT, descriptor_of, kind_of, members, target, type_code
+from adapters.cosnotification.descriptors import INDIRECT, descriptor_of, kind_of, members, sent_name, target, type_code
 from adapters.cosnotification.stubs import CORBA, omniORB
 from mappings.idl_types import IdlType
 from mappings.model import NO_ARM, Any_
@@ -85,7 +85,7 @@ _BASIC: dict[int, Convert] = {
 def _record(descriptor: Any, around: _Around) -> Convert:
     """Struct or exception."""
     made = descriptor[1]
-    plan = tuple((name, _compile(inner, around) or _as_it_is) for name, inner in members(descriptor))
+    plan = tuple((sent_name(name), _compile(inner, around) or _as_it_is) for name, inner in members(descriptor))
     return lambda value: made(*[convert(value[name]) for name, convert in plan])
 
 
@@ -152,12 +152,13 @@ def _fixed(descriptor: Any, _: _Around) -> Convert:
 
 def _value(descriptor: Any, around: _Around) -> Convert:
     made = descriptor[1]
-    plan: list[tuple[str, Convert]] = []
+    plan: list[tuple[str, str, Convert]] = []
 
     def add(valuetype: Any) -> None:
         if valuetype[6] != 0:
             add(valuetype[6])
-        plan.extend((name, _compile(inner, around) or _as_it_is) for name, inner in members(valuetype))
+        for name, inner in members(valuetype):
+            plan.append((name, sent_name(name), _compile(inner, around) or _as_it_is))
 
     add(descriptor)
 
@@ -165,8 +166,8 @@ def _value(descriptor: Any, around: _Around) -> Convert:
         if value is None:
             return None
         instance = made()
-        for name, convert in plan:
-            setattr(instance, name, convert(value[name]))
+        for attribute, name, convert in plan:
+            setattr(instance, attribute, convert(value[name]))
         return instance
 
     return write

@@ -103,6 +103,10 @@ def on_push(error: CORBA.Exception, doing: str) -> AdapterError:
     """What an exception means when we push an event."""
     if isinstance(error, CORBA.TRANSIENT) and not _is_ours(error):
         return _make(BUSY, error, doing)  # the channel itself says "later": the connection is fine
+    if isinstance(error, CORBA.UNKNOWN) and _is_ours(error) and error.completed == CORBA.COMPLETED_NO:
+        return _make(
+            CANNOT_CARRY, error, doing
+        )  # our own ORB has stumbled over the value; a peer that did would not know
     return _as_error(error, doing, _PUSH)
 
 
