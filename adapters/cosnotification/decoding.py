@@ -11,7 +11,16 @@ from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.descriptors import INDIRECT, kind_of, label_of, member_name, members, target, type_of
+from adapters.cosnotification.descriptors import (
+    INDIRECT,
+    kind_of,
+    label_of,
+    member_name,
+    members,
+    plain,
+    target,
+    type_of,
+)
 from adapters.cosnotification.stubs import omniORB
 from mappings.cdr.references import parse, stringify
 from mappings.idl_types import IdlType
@@ -157,10 +166,7 @@ def _elements(descriptor: Any, around: _Around) -> Convert | None:
         return None
     if element == 9:
         return list
-    plain = element
-    while kind_of(plain) == 21:
-        plain = plain[3]
-    if plain == 10:
+    if plain(element) == 10:
         return bytes
     convert = _compile(element, around)
     if convert is None:

@@ -56,6 +56,13 @@ def target(descriptor: Any) -> Any:
     return omniORB.findType(found) if isinstance(found, str) else found
 
 
+def plain(descriptor: Any) -> Any:
+    """The type behind typedefs, and behind indirections: other ORBs write a type once, and then point to it."""
+    while isinstance(descriptor, tuple) and (descriptor[0] == 21 or descriptor[0] in INDIRECT):
+        descriptor = descriptor[3] if descriptor[0] == 21 else target(descriptor)
+    return descriptor
+
+
 def member_name(name: str, index: int) -> str:
     """As in the IDL: the library puts `_` before Python's keywords; a peer may leave names out of its TypeCodes."""
     if name.startswith("_") and keyword.iskeyword(name[1:]):
@@ -159,9 +166,7 @@ def _union(descriptor: Any, inside: tuple[Any, ...]) -> idl.Union:
 
 def label_of(discriminator: Any) -> Any:
     """From the library's value of a discriminator to the model's."""
-    while kind_of(discriminator) == 21:
-        discriminator = discriminator[3]
-    kind = kind_of(discriminator)
+    kind = kind_of(plain(discriminator))
     return {8: bool, 17: lambda item: item._n}.get(kind, lambda label: label)
 
 
