@@ -69,6 +69,7 @@ class Capabilities:
     durable: bool  # the far side keeps a confirmed event over its own restart
     acknowledges: bool  # the far side waits for our acknowledgement, and delivers again without it
     ordered: bool  # the far side keeps the order of what one connection sends
+    keeps: bool = True  # a source: what we have not acknowledged is still there for us after we were away
     max_batch: int = 500  # the largest batch that `send` takes; a link never sends more at once
 
 

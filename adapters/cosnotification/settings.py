@@ -99,6 +99,7 @@ def capabilities(channel: CosNotificationChannel) -> Capabilities:
         durable=False,
         acknowledges=True,
         ordered=True,
+        keeps=False,  # a channel forgets a consumer that disconnects, and what it had for it
         max_batch=500
         if channel.style == "push"
         else 100,  # a peer that goes away in the middle of one may get it again

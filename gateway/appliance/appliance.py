@@ -82,6 +82,7 @@ class Appliance:
         difference = changes(self.settings, settings)
         kept = {part: getattr(self.settings, part) for part in difference.needs_restart}
         settings = settings.model_copy(update=kept)
+        settings.model_fields_set.difference_update(kept.keys() - self.settings.model_fields_set)  # absent is not null
         kept_sources = {id_ for id_ in difference.ended if same_source(self.settings, settings, id_)}
         handovers = self._end(difference.ended, kept_sources)
         self.settings = self._wiring.settings = settings

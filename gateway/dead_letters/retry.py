@@ -41,7 +41,6 @@ def retry(settings: Settings, link: str, letters: Sequence[Letter]) -> list[Dead
     Raises JournalError, OSError and DeadLettersError: then nothing was taken out of the file.
     """
     check_retry(settings, link)
-    assert settings.journal is not None
     deliveries: list[Delivery] = []
     keys: list[str] = []
     refused: list[DeadLettersError] = []
@@ -53,7 +52,7 @@ def retry(settings: Settings, link: str, letters: Sequence[Letter]) -> list[Dead
             refused.append(unfit)
     if deliveries:
         its = settings.links[link]
-        journal = Journal.open(settings.journal_path(its.source), DeliveryCodec(), options_of(settings.journal))
+        journal = Journal.open(settings.journal_path(its.source), DeliveryCodec(), options_of(settings.journal_options))
         try:
             journal.cursor(link, its.delivery.journal.when_full)
             for start in range(0, len(deliveries), BATCH):

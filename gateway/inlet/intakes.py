@@ -40,12 +40,11 @@ class Intakes:
         its = settings.links[link]
         intake = self._intakes.get(its.source)
         if intake is None:
-            assert settings.journal is not None
             intake = self._intakes[its.source] = Intake(
                 its.source,
                 capabilities_of(settings.channels[its.source]).form,
                 settings.journal_path(its.source),
-                options_of(settings.journal),
+                options_of(settings.journal_options),
                 self._observer,
             )
         self._channels[link] = its.source
@@ -116,7 +115,6 @@ class Intakes:
         return replace(seen, state="stopped" if stopped else "down", error=inlet.error if stopped else None)
 
     def _look_after_others(self, intake: Intake, settings: Settings, running: Collection[str]) -> None:
-        assert settings.journal is not None
         others = [link for link in intake.links() if link not in running]
         absent = {
             link: its.delivery.journal.when_full
@@ -124,7 +122,7 @@ class Intakes:
             if (its := settings.links.get(link)) and its.source == intake.channel and settings.journalled(link)
         }
         gone = [link for link in others if link not in absent]
-        intake.look_after(absent, gone, forget=settings.journal.removed_links == "forget")
+        intake.look_after(absent, gone, forget=settings.journal_options.removed_links == "forget")
 
 
 def options_of(settings: JournalSettings) -> Options:

@@ -41,9 +41,13 @@ class JournalSettings(StrictModel):
 
 
 class LinkJournal(StrictModel):
-    """How a link uses the journal; without a `journal:` it has no effect."""
+    """How a link uses the journal."""
 
-    enabled: bool = Field(default=True, description="false: the link takes from its source itself, without a journal.")
+    enabled: bool | None = Field(
+        default=None,
+        description="Whether the link takes from its source by way of the journal; absent: where there is a `journal:`, and where"
+        " nothing is said about a journal but the source forgets what it has handed over (CosNotification).",
+    )
     when_full: Literal["block", "drop_oldest", "dead_letter"] = Field(
         default="block",
         description="When the journal is full and this link is behind: hold back the source, drop its oldest events, or dead-letter"

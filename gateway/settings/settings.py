@@ -15,7 +15,7 @@ from gateway.settings.journal import JournalSettings
 from gateway.settings.link_tests import LinkTest
 from gateway.settings.links import Duplicates, LinkSettings
 from gateway.settings.services import AdminSettings, OrbSettings, Services
-from gateway.settings.wires import Channel, Endpoint, address_of
+from gateway.settings.wires import Channel, Endpoint, address_of, capabilities_of
 
 ID_PATTERN: Final = r"^[A-Za-z][A-Za-z0-9_.-]*$"
 Id = Annotated[str, Field(pattern=ID_PATTERN)]
@@ -65,7 +65,8 @@ class Settings(StrictModel):
     admin: AdminSettings | None = Field(default=None, description="Health, links and metrics over HTTP.")
     journal: JournalSettings | None = Field(
         default=None,
-        description="Store and forward on disk; absent: a source is acknowledged when the sink has confirmed.",
+        description="Store and forward on disk, for every link; absent: for links whose source forgets what it has handed over"
+        " (CosNotification); null: for none, a source is acknowledged when the sink has confirmed.",
     )
     capture: CaptureSettings | None = Field(
         default=None, description="Traffic as Parquet files, for Spark; absent: nothing is captured."
@@ -103,8 +104,7 @@ class Settings(StrictModel):
 
     def journal_path(self, channel: str) -> Path:
         """The folder of the journal of a source channel."""
-        assert self.journal is not None
-        return Path(self.run_dir) / self.journal.folder / channel
+        return Path(self.run_dir) / self.journal_options.folder / channel
 
     def capture_path(self) -> Path:
         """The folder of the capture."""
@@ -119,6 +119,19 @@ class Settings(StrictModel):
         ends = (self.channels[its.source], self.channels[its.sink])
         return not any(channel.confidential for channel in ends)
 
+    @property
+    def journal_options(self) -> JournalSettings:
+        """Those that are given, or the defaults."""
+        return self.journal if self.journal is not None else _DEFAULT_JOURNAL
+
     def journalled(self, link: str) -> bool:
         """Whether a link takes from the journal of its source channel, and not from the source itself."""
-        return self.journal is not None and self.links[link].delivery.journal.enabled
+        its = self.links[link]
+        if its.delivery.journal.enabled is not None:
+            return its.delivery.journal.enabled
+        if "journal" in self.model_fields_set:
+            return self.journal is not None
+        return not capabilities_of(self.channels[its.source]).keeps
+
+
+_DEFAULT_JOURNAL: Final = JournalSettings()

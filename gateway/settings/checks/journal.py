@@ -38,15 +38,17 @@ def check_journalled_links(settings: Settings, report: Report) -> None:
     users: defaultdict[str, dict[bool, str]] = defaultdict(dict)
     for id_, link in settings.links.items():
         path = ("links", id_, "delivery", "journal")
-        if settings.journal is None:
-            if "journal" in link.delivery.model_fields_set and link.delivery.journal.enabled:
-                message = "there is no journal that this link could use"
-                report.warning("CFG-NO-EFFECT", path, message, "add `journal: {}`, or remove it", at=report.key(path))
-            continue
+        if link.source not in settings.channels:
+            continue  # it has a finding of its own
+        uses = settings.journalled(id_)
+        if not uses and link.delivery.journal.model_fields_set - {"enabled"}:
+            message = "this link uses no journal"
+            hint = "add `journal: {}`, or `enabled: true` here; or remove it"
+            report.warning("CFG-NO-EFFECT", path, message, hint, at=report.key(path))
         if not link.enabled:
             continue
-        users[link.source].setdefault(link.delivery.journal.enabled, id_)
-        if len(users[link.source]) == 2 and not link.delivery.journal.enabled:
+        users[link.source].setdefault(uses, id_)
+        if len(users[link.source]) == 2 and not uses:
             other = users[link.source][True]
             message = (
                 f"link {quoted(other)} takes the same channel from the journal: a queue would give each only a part"

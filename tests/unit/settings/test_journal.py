@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,18 +68,36 @@ def test_a_key_is_checked_and_never_shown(tmp_path: Path) -> None:
 
 
 def test_links_use_the_journal_where_there_is_one_and_they_do_not_say_no() -> None:
+    assert not settings_of().journalled("l")
+    settings = settings_of(journal={}, run_dir="there")
+    assert settings.journalled("l")
+    assert not settings.journalled("k")
+    assert settings.journal_path("a") == Path("there/journal/a")
+    assert settings_of(yes=True).journalled("k"), "with the default options"
+
+
+def test_without_a_word_about_it_the_journal_is_for_sources_that_forget_what_they_have_handed_over() -> None:
+    ems = {"type": "cosnotification", "factory": "x.ior"}
+    channels = {
+        "a": {"endpoint": "m", "channel": 0},
+        "b": {"endpoint": "m", "channel": 1},
+        "c": {"endpoint": "m", "channel": 2},
+    }
+    corba = {"endpoints": {"m": ems}, "channels": channels}
+    assert settings_of(**corba).journalled("l")
+    assert not settings_of(**corba).journalled("k"), "it says no"
+    assert not settings_of(**corba, journal=None).journalled("l"), "null: for none"
+    assert settings_of(**corba).journal_options == settings_of(**corba, journal={}).journal
+
+
+def settings_of(*, yes: bool = False, **more: Any) -> Settings:
     whole = {
         "name": "x",
         "endpoints": {"m": {"type": "memory"}},
         "channels": {name: {"endpoint": "m", "name": name} for name in "abc"},
         "links": {
             "l": {"from": "a", "to": "b"},
-            "k": {"from": "a", "to": "c", "delivery": {"journal": {"enabled": False}}},
+            "k": {"from": "a", "to": "c", "delivery": {"journal": {"enabled": yes}}},
         },
     }
-    without = Settings.model_validate(whole)
-    assert not without.journalled("l")
-    settings = Settings.model_validate({**whole, "journal": {}, "run_dir": "there"})
-    assert settings.journalled("l")
-    assert not settings.journalled("k")
-    assert settings.journal_path("a") == Path("there/journal/a")
+    return Settings.model_validate({**whole, **more})
