@@ -15,16 +15,14 @@ class HostedPart:
     """`start` and `stop` pair up; `stop` twice is fine. After a crash of the ORB's process it is there again by itself."""
 
     def __init__(
-        self, orb: Orb, key: str, place: str, settings: str, heard: Callable[..., None], lost: Callable[[], None]
+        self, orb: Orb, key: str, place: str, settings: str, heard: Callable[..., None] = lambda *told: None
     ) -> None:
-        """`heard` gets what the part tells, `lost` is called when its process has died: both on the supervisor's thread, which
-        they must not hold up."""
+        """`heard` gets what the part tells, on the supervisor's thread, which it must not hold up."""
         self._orb = orb
         self._key = key
         self._place = place
         self._settings = settings
         self._heard = heard
-        self._lost = lost
         self._number = 0
 
     def start(self) -> Any:
@@ -52,4 +50,4 @@ class HostedPart:
         return False
 
     def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
-        self._lost()
+        """The next worker gets the part again, before anybody can use it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,12 @@ from typing import TYPE_CHECKING
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
-from gateway.settings.services import BrokerServiceSettings, EventDomainsServiceSettings, NotificationServiceSettings
+from gateway.settings.services import (
+    BrokerServiceSettings,
+    EventDomainsServiceSettings,
+    LogsServiceSettings,
+    NotificationServiceSettings,
+)
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,6 +37,8 @@ class Services:
                 self._start_broker(services.broker)
             if services.notification is not None:
                 self._start_notification(services.notification)
+            if services.logs is not None:
+                self._start_logs(services.logs)
             if services.event_domains is not None:
                 self._start_event_domains(services.event_domains)
         except BaseException:
@@ -79,6 +87,19 @@ class Services:
         self._undo.append(service.stop)
         self._publish(settings.factory_ior, service.factory_ior)
         self._listener.service_changed("notification", "ready", factory_ior=settings.factory_ior)
+
+    def _start_logs(self, settings: LogsServiceSettings) -> None:
+        from adapters.cosnotification.hosted import HostedPart
+
+        store = settings.store or str(Path(self._settings.run_dir) / "event-logs.db")
+        told = json.dumps({"store": store, "idl": settings.idl, "include": settings.include})
+        logs = HostedPart(self.orb(), "logs", "adapters.cosnotification.logs.part:LogsPart", told)
+        references = logs.start()
+        self._undo.append(logs.stop)
+        self._publish(settings.factory_ior, references["log"])
+        if settings.typed_factory_ior is not None:
+            self._publish(settings.typed_factory_ior, references["typed-log"])
+        self._listener.service_changed("logs", "ready", factory_ior=settings.factory_ior)
 
     def _start_event_domains(self, settings: EventDomainsServiceSettings) -> None:
         from gateway.domain.corba.service import EventDomainsService

@@ -11,6 +11,7 @@ __all__ = [
     "AdminSettings",
     "BrokerServiceSettings",
     "EventDomainsServiceSettings",
+    "LogsServiceSettings",
     "NotificationServiceSettings",
     "OrbSettings",
     "Services",
@@ -82,6 +83,24 @@ class EventDomainsServiceSettings(StrictModel):
     )
 
 
+class LogsServiceSettings(StrictModel):
+    """Logs of the Telecom Log Service: event channels that record what passes through them."""
+
+    factory_ior: str = Field(min_length=1, description="File that the NotifyLogFactory's reference is written to.")
+    typed_factory_ior: str | None = Field(
+        default=None, min_length=1, description="File for the reference of the TypedNotifyLogFactory."
+    )
+    store: str | None = Field(
+        default=None, min_length=1, description="File that keeps logs and records; absent: event-logs.db in run_dir."
+    )
+    idl: list[str] = Field(
+        default_factory=list, description="IDL files whose interfaces the clients of typed logs may name."
+    )
+    include: list[str] = Field(
+        default_factory=list, description="Folders in which files that they include are looked for."
+    )
+
+
 class Services(StrictModel):
     """Hosted by this process; all optional."""
 
@@ -91,6 +110,7 @@ class Services(StrictModel):
     event_domains: EventDomainsServiceSettings | None = Field(
         default=None, description="Event domains over CORBA, for channels of any vendor."
     )
+    logs: LogsServiceSettings | None = Field(default=None, description="A log service, for members of log domains.")
     broker: BrokerServiceSettings | None = Field(
         default=None, description="A STOMP broker, for trying things; not for production."
     )

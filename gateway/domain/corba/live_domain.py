@@ -30,11 +30,7 @@ from gateway.domain.qos import QoSProperty
 from gateway.domain.typed_defaults import TypedDefaults
 
 Domain = EventDomain[MemberChannel]
-_THROUGH: Final = (
-    CosEventChannelAdmin.TypeError,
-    CosTypedEventChannelAdmin.InterfaceNotSupported,
-    CosTypedEventChannelAdmin.NoSuchImplementation,
-)
+_NO_INTERFACE: Final = (CosTypedEventChannelAdmin.InterfaceNotSupported, CosTypedEventChannelAdmin.NoSuchImplementation)
 
 
 class Report(Protocol):
@@ -122,7 +118,10 @@ class LiveDomain:
             if connection.interface and not (supplier.typed and consumer.typed):
                 raise CosEventChannelAdmin.TypeError
             wire = self._wire(connection, supplier, consumer)
-            _call(wire.join)
+            try:
+                _call(wire.join)
+            except _NO_INTERFACE:  # of a typed channel; the operation knows but this
+                raise CosEventChannelAdmin.TypeError from None
             try:
                 with self._state:
                     id_ = self.core.add_connection(connection)
@@ -289,7 +288,7 @@ def _call(call: Callable[[], Any]) -> Any:
     a channel that is full is a limit, and everything else is a failure whose state is not known."""
     try:
         return call()
-    except (*_THROUGH, CORBA.BAD_PARAM):
+    except (*_NO_INTERFACE, CosEventChannelAdmin.TypeError, CORBA.BAD_PARAM):
         raise
     except (CosNotifyChannelAdmin.AdminLimitExceeded, CORBA.IMP_LIMIT):
         raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None

@@ -26,7 +26,7 @@ class EventDomainsService:
         self._listener = listener
         its = settings.model_dump(exclude={"factory_ior", "typed_factory_ior", "log_factory_ior", "store"})
         part_settings = PartSettings(store=store, **its).model_dump_json()
-        self._part = HostedPart(orb, "event_domains", PLACE, part_settings, self._heard, lambda: None)
+        self._part = HostedPart(orb, "event_domains", PLACE, part_settings, self._heard)
 
     def start(self) -> dict[str, str]:
         """The references of the factories, by kind. Raises StopError or ReconnectError."""

@@ -18,6 +18,7 @@ from gateway.domain.corba.stubs import (
     CosNotifyChannelAdmin,
     CosTypedEventDomainAdmin,
 )
+from tests.contract.wires.cosnotification_peer import PLANT as PLANT_IDL
 from tests.parts.gateway import Gateway
 from tests.parts.ports import ReservedPort
 
@@ -50,6 +51,13 @@ def until(condition: Callable[[], object], patience_secs: float = PATIENCE_SECS)
     while not condition():
         assert time.monotonic() < deadline, "not within the time that was allowed"
         time.sleep(0.02)
+
+
+def answers(reference: Any) -> bool:
+    try:
+        return not reference._non_existent()
+    except (CORBA.COMM_FAILURE, CORBA.TRANSIENT):  # on a connection that broke
+        return False
 
 
 def pulled(proxy: Any) -> Any:
@@ -90,6 +98,18 @@ class Plant:
         """The factory of the gateway's own channels."""
         return self.factory("notify.ior", CosNotifyChannelAdmin.EventChannelFactory)
 
+    @property
+    def logs(self) -> Any:
+        import DsNotifyLogAdmin
+
+        return self.factory("notify-logs.ior", DsNotifyLogAdmin.NotifyLogFactory)
+
+    @property
+    def typed_logs(self) -> Any:
+        import DsTypedNotifyLogAdmin
+
+        return self.factory("typed-logs.ior", DsTypedNotifyLogAdmin.TypedNotifyLogFactory)
+
     def new_domain(self, cycles: int | None = None, diamonds: int | None = None) -> Any:
         domain, _ = self.domains.create_event_domain(qos(cycles, diamonds), [])
         return domain
@@ -100,7 +120,8 @@ def config(port: int, **event_domains: Any) -> dict[str, Any]:
     return {
         "orb": {"listen": f"127.0.0.1:{port}", "call_timeout_ms": 5000},
         "services": {
-            "notification": {"factory_ior": "notify.ior", "channels": 2},
+            "notification": {"factory_ior": "notify.ior", "channels": 2, "idl": [str(PLANT_IDL)]},
+            "logs": {"factory_ior": "notify-logs.ior", "typed_factory_ior": "typed-logs.ior", "idl": [str(PLANT_IDL)]},
             "event_domains": {
                 "factory_ior": "domains.ior",
                 "typed_factory_ior": "typed.ior",

@@ -19,6 +19,7 @@ from tests.interop.event_domains.plant import (
     PULL,
     STRUCTURED,
     Plant,
+    answers,
     connection,
     number,
     plant,
@@ -56,7 +57,7 @@ def test_a_restart_keeps_ids_defaults_and_what_is_joined(tmp_path: Path) -> None
             assert pulled(consumer) == 1, "events pass without the gateway"
             here.gateway.start()
 
-            until(lambda: _answers(domain))  # references stay the same
+            until(lambda: answers(domain))  # references stay the same
             assert here.domains.get_all_domains() == [0]
             assert domain.get_all_channels() == [0, 1]
             assert domain.get_all_connections() == [kept]
@@ -96,7 +97,7 @@ def test_a_channel_that_dies_breaks_its_connections_and_they_are_mended(tmp_path
 
             _kill_orb(here)
             until(lambda: _joined(here, facts) == 2)
-            until(lambda: _answers(domain))
+            until(lambda: answers(domain))
             consumer = domain.connect_pull_consumer_with_id(None, 1)
             domain.connect_push_supplier_with_id(None, 0).push(number(7))
             assert pulled(consumer) == 7
@@ -138,13 +139,6 @@ def test_a_channel_that_refuses_leaves_nothing_behind(shared: Plant) -> None:
 def _channels_of(here: Plant, peer: Peer) -> list[Any]:
     factory = resolve(here.orb, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
     return [factory.get_event_channel(id_) for id_ in (0, 1)]
-
-
-def _answers(reference: Any) -> bool:
-    try:
-        return not reference._non_existent()
-    except (CORBA.COMM_FAILURE, CORBA.TRANSIENT):  # on the connection that broke
-        return False
 
 
 def _joined(here: Plant, facts: dict[str, Any]) -> int:

@@ -1,0 +1,1 @@
+"""Logs of the Telecom Log Service: event channels that keep what passes through them. Start at `log.py`."""

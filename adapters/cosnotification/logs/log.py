@@ -1,0 +1,211 @@
+"""NotifyLog and TypedNotifyLog: event channels of our service that record what passes through them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import omniORB
+
+from adapters.cosnotification import shims
+from adapters.cosnotification.local_orb import set_time_out
+from adapters.cosnotification.logs.duty import UNIX_EPOCH, Duty, duty_from_json
+from adapters.cosnotification.logs.operations import LogOperations
+from adapters.cosnotification.logs.records import LogFile, Records
+from adapters.cosnotification.logs.stubs import (
+    CORBA,
+    DsLogAdmin,
+    DsNotifyLogAdmin__POA,
+    DsTypedNotifyLogAdmin__POA,
+)
+from adapters.cosnotification.service.channel import EventChannel
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.filter_set import Test
+from adapters.cosnotification.service.engine.hub import Hub
+from adapters.cosnotification.service.filter import Filter
+from adapters.cosnotification.service.filter_admin import FOREIGN_CALL_MS, foreign_test, servant_of
+from adapters.cosnotification.service.host import ServiceHost
+from adapters.cosnotification.service.typed_channel import TypedEventChannel
+
+UNITS_PER_SEC: Final = 10_000_000
+WRAP, HALT = 0, 1
+NO_ATTRIBUTES: Final[list[Any]] = []
+
+
+class Settings(NamedTuple):
+    """What clients set, and is kept. Sizes in octets; 0: no limit."""
+
+    full_action: int = WRAP
+    max_size: int = 0
+    max_life_secs: int = 0
+    locked: bool = False
+    forwarding: bool = True
+    thresholds: tuple[int, ...] = ()
+    duty: Duty = Duty()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "duty": self.duty.to_json()}
+
+
+def settings_from_json(form: dict[str, Any]) -> Settings:
+    return Settings(**{**form, "thresholds": tuple(form["thresholds"]), "duty": duty_from_json(form["duty"])})
+
+
+class LogNumber(int):
+    """The id of a log. In IDL `id` is an operation of a log; of a channel it is this number: so it is both."""
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+class RecordingHub(Hub):
+    """First recorded, then passed on."""
+
+    def __init__(self, record: Callable[[Sequence[CarriedEvent]], bool]) -> None:
+        super().__init__()
+        self._record = record
+
+    def send(self, event: CarriedEvent) -> None:
+        if self.reject_over:
+            self._check_room()
+        if self._record([event]):
+            super().send(event)
+
+    def send_many(self, events: Sequence[CarriedEvent]) -> None:
+        if self.reject_over:
+            self._check_room()
+        if self._record(events):
+            super().send_many(events)
+
+
+class LogChannel(LogOperations):
+    """What both kinds have beside the operations of DsLogAdmin::Log; mixed into a channel."""
+
+    KIND: str
+    orb: Any
+    id: Any
+
+    def init_log(self, factory: Any, file: LogFile, settings: Settings, changed: Callable[[], None]) -> None:
+        self.log_factory = factory
+        self.hub = RecordingHub(self.record)
+        self.records = Records(file, f"{self.KIND}/{int(self.id)}")
+        self.settings = settings
+        self.full = False
+        self.unrecorded = 0  # events that a full log did not take
+        self._settings_changed = changed
+        self._write_lock = threading.RLock()
+        self._filter: Any = None
+        self._test: Test | None = None
+
+    def set(self, **changes: Any) -> None:
+        self.settings = self.settings._replace(**changes)
+        self._settings_changed()
+
+    # The filter of what is recorded
+
+    def get_filter(self) -> Any:
+        return self._filter
+
+    def set_filter(self, filter: Any) -> None:
+        """Nil: everything is recorded. A filter in another process that fails lets an event be recorded."""
+        if shims.is_nil(filter):
+            self._filter = self._test = None
+            return
+        servant = servant_of(self.orb, filter)
+        if isinstance(servant, Filter):
+            self._test = servant.passes
+        else:
+            set_time_out(filter, FOREIGN_CALL_MS)
+            self._test = foreign_test(filter)
+        self._filter = filter
+
+    # Recording
+
+    def record(self, events: Sequence[CarriedEvent]) -> bool:
+        """Whether the events are to be passed on. A log that cannot record now lets them pass."""
+        if not self.settings.locked and self.on_duty:
+            test = self._test
+            wanted = [event for event in events if test is None or test(event)]
+            if wanted:
+                written = self.write([(event.any, NO_ATTRIBUTES) for event in wanted])
+                self.unrecorded += len(wanted) - written
+        return self.settings.forwarding
+
+    def write(self, contents: Sequence[tuple[Any, Any]]) -> int:
+        """Anys with attributes; how many there was room for."""
+        now = UNIX_EPOCH + time.time_ns() // 100
+        encoded = [
+            (now, _encoded(DsLogAdmin._tc_NVList, attributes), _encoded(CORBA.TC_any, info))
+            for info, attributes in contents
+        ]
+        with self._write_lock:
+            self.forget_old(now)
+            fitting = self._make_room(encoded)
+            if fitting:
+                self.records.add(encoded[:fitting])
+            self._set_full(fitting < len(encoded))
+        return fitting
+
+    def forget_old(self, now: int) -> None:
+        if self.settings.max_life_secs:
+            self.records.remove_before(now - self.settings.max_life_secs * UNITS_PER_SEC)
+
+    @property
+    def on_duty(self) -> bool:
+        return self.settings.duty.covers(UNIX_EPOCH + time.time_ns() // 100)
+
+    def _make_room(self, encoded: Sequence[tuple[int, bytes, bytes]]) -> int:
+        """How many of them fit, after the oldest records were removed where the log wraps."""
+        limit = self.settings.max_size
+        if not limit:
+            return len(encoded)
+        sizes = [len(attributes) + len(info) for _, attributes, info in encoded]
+        if self.settings.full_action == WRAP:
+            needed = self.records.size + sum(sizes) - limit
+            if needed > 0 and sum(sizes) <= limit:
+                self.records.remove_oldest(needed)
+        fitting, size = 0, self.records.size
+        for its in sizes:
+            if size + its > limit:
+                break
+            size += its
+            fitting += 1
+        return fitting
+
+    def _set_full(self, full: bool) -> None:
+        if full and not self.full:
+            logging.getLogger(__name__).warning("log %d is full: what comes is passed on and not recorded", self.id)
+        self.full = full
+
+
+class NotifyLog(LogChannel, EventChannel, DsNotifyLogAdmin__POA.NotifyLog):  # type: ignore[misc]
+    KIND = PLACE = "log"
+
+    def __init__(self, service: ServiceHost, id_: int, *log: Any) -> None:
+        EventChannel.__init__(self, service, LogNumber(id_))
+        self.init_log(*log)
+
+    def destroy(self) -> None:
+        """The log and its records."""
+        EventChannel.destroy(self)
+        self.log_factory.forget(self)
+
+
+class TypedNotifyLog(LogChannel, TypedEventChannel, DsTypedNotifyLogAdmin__POA.TypedNotifyLog):  # type: ignore[misc]
+    KIND = PLACE = "typed-log"
+
+    def __init__(self, service: ServiceHost, id_: int, *log: Any) -> None:
+        TypedEventChannel.__init__(self, service, LogNumber(id_))
+        self.init_log(*log)
+
+    def destroy(self) -> None:
+        TypedEventChannel.destroy(self)
+        self.log_factory.forget(self)
+
+
+def _encoded(type_code: Any, value: Any) -> bytes:
+    data: bytes = omniORB.cdrMarshal(type_code, value)
+    return data

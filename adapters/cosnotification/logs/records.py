@@ -1,0 +1,205 @@
+"""The records of logs, in one SQLite file: ids from 1 in the order of arrival, never used again.
+
+Values are kept as CDR, as they came. A write is in the file when it returns; after a loss of power the last ones may be missing,
+unless the log was flushed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from adapters.base import StopError
+
+_TABLES: Final = """
+create table if not exists facts (name text primary key, value text not null) without rowid;
+create table if not exists logs (kind text, id integer, settings text not null, primary key (kind, id)) without rowid;
+create table if not exists records (
+  log text not null, id integer not null, time integer not null, size integer not null,
+  attributes blob not null, info blob not null,
+  primary key (log, id)
+) without rowid;
+create index if not exists by_time on records (log, time);
+"""
+
+
+class Record(NamedTuple):
+    id: int
+    time: int  # TimeT
+    attributes: bytes  # CDR of an NVList
+    info: bytes  # CDR of an any
+
+
+class LogFile:
+    """All logs of a service. Raises StopError where the file cannot be used."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.RLock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = normal")
+            self._db.executescript(_TABLES)
+        except (OSError, sqlite3.Error) as error:
+            raise StopError(
+                "COR-LOG-STORE",
+                f"the file cannot be used: {error}",
+                path=str(path),
+                hint="take it back from a copy, or move it away and begin with empty logs",
+            ) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    def flush(self) -> None:
+        """To the disk."""
+        with self._lock:
+            self._db.execute("pragma synchronous = full")
+            self._db.execute("insert or replace into facts values ('flushed', '')")
+            self._db.execute("pragma synchronous = normal")
+
+    def fact(self, name: str, default: str) -> str:
+        with self._lock:
+            self._db.execute("insert or ignore into facts values (?, ?)", (name, default))
+            return str(self._db.execute("select value from facts where name = ?", (name,)).fetchone()[0])
+
+    def set_fact(self, name: str, value: str) -> None:
+        with self._lock:
+            self._db.execute("insert or replace into facts values (?, ?)", (name, value))
+
+    # Logs
+
+    def logs(self, kind: str) -> list[tuple[int, dict[str, Any]]]:
+        with self._lock:
+            rows = self._db.execute("select id, settings from logs where kind = ? order by id", (kind,)).fetchall()
+        return [(id_, json.loads(settings)) for id_, settings in rows]
+
+    def put_log(self, kind: str, id_: int, settings: dict[str, Any]) -> None:
+        with self._lock:
+            self._db.execute("insert or replace into logs values (?, ?, ?)", (kind, id_, json.dumps(settings)))
+
+    def remove_log(self, kind: str, id_: int) -> None:
+        with self.together():
+            self._db.execute("delete from logs where kind = ? and id = ?", (kind, id_))
+            self._db.execute("delete from records where log = ?", (f"{kind}/{id_}",))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All of it, or nothing."""
+        with self._lock:
+            self._db.execute("begin immediate")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+
+    # For Records
+
+    def run(self, statement: str, *values: Any) -> int:
+        """How many rows it changed."""
+        with self._lock:
+            return self._db.execute(statement, values).rowcount
+
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        with self._lock:
+            return self._db.execute(statement, values).fetchall()
+
+
+class Records:
+    """Those of one log."""
+
+    def __init__(self, file: LogFile, log: str) -> None:
+        self.file = file
+        self._log = log
+        self.count = self.size = 0
+        self._measure()
+        self._next = int(file.fact(f"next/{log}", "1"))
+
+    def add(self, contents: Sequence[tuple[int, bytes, bytes]]) -> None:
+        """Each with its time, attributes and info."""
+        rows = [
+            (self._log, self._next + index, time, len(attributes) + len(info), attributes, info)
+            for index, (time, attributes, info) in enumerate(contents)
+        ]
+        with self.file.together():
+            for row in rows:
+                self.file.run("insert into records values (?, ?, ?, ?, ?, ?)", *row)
+            self.file.set_fact(f"next/{self._log}", str(self._next + len(rows)))
+        self._next += len(rows)
+        self.count += len(rows)
+        self.size += sum(row[3] for row in rows)
+
+    def all(self, after: int = 0, most: int = 1000) -> list[Record]:
+        """The next ones with an id greater than this."""
+        return self._found("id > ? order by id limit ?", after, most)
+
+    def by_id(self, ids: Sequence[int]) -> list[Record]:
+        """In the order of the ids; those that have gone meanwhile are left out."""
+        found = {record.id: record for id_ in ids for record in self._found("id = ?", id_)}
+        return [found[id_] for id_ in ids if id_ in found]
+
+    def ids_from(self, time: int, most: int) -> list[int]:
+        rows = self.file.rows(
+            "select id from records where log = ? and time >= ? order by time, id limit ?", self._log, time, most
+        )
+        return [row[0] for row in rows]
+
+    def ids_before(self, time: int, most: int) -> list[int]:
+        """The youngest first."""
+        rows = self.file.rows(
+            "select id from records where log = ? and time < ? order by time desc, id desc limit ?",
+            self._log,
+            time,
+            most,
+        )
+        return [row[0] for row in rows]
+
+    def set_attributes(self, id_: int, attributes: bytes) -> None:
+        self.file.run(
+            "update records set attributes = ?, size = ? + length(info) where log = ? and id = ?",
+            attributes,
+            len(attributes),
+            self._log,
+            id_,
+        )
+        self._measure()
+
+    def remove(self, ids: Sequence[int]) -> int:
+        with self.file.together():
+            removed = sum(self.file.run("delete from records where log = ? and id = ?", self._log, id_) for id_ in ids)
+        self._measure()
+        return removed
+
+    def remove_before(self, time: int) -> None:
+        if self.file.run("delete from records where log = ? and time < ?", self._log, time):
+            self._measure()
+
+    def remove_oldest(self, size: int) -> None:
+        """Until at least so many octets are free."""
+        freed, ids = 0, []
+        for id_, its in self.file.rows("select id, size from records where log = ? order by id", self._log):
+            if freed >= size:
+                break
+            freed += its
+            ids.append(id_)
+        self.remove(ids)
+
+    def _measure(self) -> None:
+        self.count, self.size = self.file.rows(
+            "select count(*), coalesce(sum(size), 0) from records where log = ?", self._log
+        )[0]
+
+    def _found(self, where: str, *values: Any) -> list[Record]:
+        rows = self.file.rows(
+            f"select id, time, attributes, info from records where log = ? and {where}", self._log, *values
+        )
+        return [Record(*row) for row in rows]
