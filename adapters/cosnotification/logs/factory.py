@@ -42,7 +42,7 @@ class LogFactory:
         self._lock = threading.RLock()
         self._logs: dict[int, Any] = {}
         self._iterators: OrderedDict[bytes, RecordIterator] = OrderedDict()
-        self._key = service.key(f"{self.LOG.KIND}-factory")
+        self._key = service.fixed_key(f"{self.LOG.KIND}-factory")
         self.reference = self._orb.activate(self, self._key)
         for id_, settings in file.logs(self.LOG.KIND):
             self._put(id_, settings_from_json(settings))

@@ -26,7 +26,7 @@ from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.filter_set import Test
 from adapters.cosnotification.service.engine.hub import Hub
 from adapters.cosnotification.service.filter import Filter
-from adapters.cosnotification.service.filter_admin import FOREIGN_CALL_MS, foreign_test, servant_of
+from adapters.cosnotification.service.filter_admin import FOREIGN_CALL_MS, foreign_test
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.service.typed_channel import TypedEventChannel
 
@@ -64,8 +64,8 @@ class LogNumber(int):
 class RecordingHub(Hub):
     """First recorded, then passed on."""
 
-    def __init__(self, record: Callable[[Sequence[CarriedEvent]], bool]) -> None:
-        super().__init__()
+    def __init__(self, channel: str, record: Callable[[Sequence[CarriedEvent]], bool]) -> None:
+        super().__init__(channel)
         self._record = record
 
     def send(self, event: CarriedEvent) -> None:
@@ -87,10 +87,12 @@ class LogChannel(LogOperations):
     KIND: str
     orb: Any
     id: Any
+    place: str
+    service: Any
 
     def init_log(self, factory: Any, file: LogFile, settings: Settings, changed: Callable[[], None]) -> None:
         self.log_factory = factory
-        self.hub = RecordingHub(self.record)
+        self.hub = RecordingHub(self.place, self.record)
         self.records = Records(file, f"{self.KIND}/{int(self.id)}")
         self.settings = settings
         self.full = False
@@ -114,7 +116,7 @@ class LogChannel(LogOperations):
         if shims.is_nil(filter):
             self._filter = self._test = None
             return
-        servant = servant_of(self.orb, filter)
+        servant = self.service.room.servant_of(filter)
         if isinstance(servant, Filter):
             self._test = servant.passes
         else:

@@ -6,15 +6,17 @@ import json
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.logs.factory import LogFactory, NotifyLogFactory, TypedNotifyLogFactory
+from adapters.cosnotification.logs.log import NotifyLog, TypedNotifyLog
 from adapters.cosnotification.logs.records import LogFile
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.typed.idl_files import read_interfaces
 
-PLACE = "adapters.cosnotification.logs.part:LogsPart"
+ALL: Final = 2**32
+"""Every log is there at every start, so every log keeps its reference."""
 
 
 class LogsPart:
@@ -31,7 +33,8 @@ class LogsPart:
         interfaces = read_interfaces(idl, include) if idl else ()
         self._file = LogFile(Path(self._settings["store"]))
         secret = bytes.fromhex(self._file.fact("secret", secrets.token_hex(32)))
-        self._service = ServiceHost(self._orb, channels=0, interfaces=interfaces, secret=secret)
+        self._service = ServiceHost(self._orb, channels=0, interfaces=interfaces, secret=secret, room="logs")
+        self._service.initial.update({NotifyLog.PLACE: ALL, TypedNotifyLog.PLACE: ALL})
         self._service.start()
         self._factories = [kind(self._service, self._file) for kind in (NotifyLogFactory, TypedNotifyLogFactory)]
         return {factory.LOG.KIND: self._orb.to_string(factory.reference) for factory in self._factories}

@@ -53,10 +53,12 @@ class ServiceHost:
         store: Path | None = None,
         queue_limit: int = QUEUE_LIMIT,
         retry: RetryPolicy | None = None,
+        room: str = ROOM,
     ) -> None:
         """`secret`: keys of what is made at every start come from it, where there is no store that has one."""
         self.orb = orb
         self._secret = secret or secrets.token_bytes(32)
+        self._room_name = room
         self._store_path = store
         self.store: Store | None = None
         self.ledger: Ledger | None = None
@@ -85,7 +87,7 @@ class ServiceHost:
 
     def start(self) -> None:
         """The ORB must be running. Raises StopError where the store cannot be used."""
-        self.room = self.orb.room(ROOM)
+        self.room = self.orb.room(self._room_name)
         revival: Revival | None = None
         if self._store_path is not None:
             self.store = store = Store(self._store_path, self.orb.settings.code_set)

@@ -55,7 +55,8 @@ class LiveDomain:
     ) -> None:
         self.kind = kind
         self.id = id_
-        self.core = core
+        self._core = core
+        self._destroyed = False
         self.typed_defaults = TypedDefaults(
             lambda: [id_ for id_, member in core.members.items() if member.channel.typed]
         )
@@ -66,6 +67,13 @@ class LiveDomain:
         self._changing = threading.RLock()
         self._state = threading.RLock()
         self._wires: dict[int, Wire] = {}
+
+    @property
+    def core(self) -> Domain:
+        """For calls that come while the domain goes: OBJECT_NOT_EXIST."""
+        if self._destroyed:
+            raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
+        return self._core
 
     # Channels
 
@@ -147,6 +155,7 @@ class LiveDomain:
         with self._changing:
             with self._state:
                 self.core.destroy()
+                self._destroyed = True
                 wires, self._wires = list(self._wires.values()), {}
             self._store.remove_domain(self.kind, self.id)
         for wire in wires:

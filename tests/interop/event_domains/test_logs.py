@@ -10,7 +10,18 @@ import pytest
 
 from adapters.cosnotification.logs.duty import UNIX_EPOCH
 from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin, CosNotifyChannelAdmin
-from tests.interop.event_domains.plant import FORBID, STRUCTURED, Plant, answers, connection, number, plant, pulled, qos, until
+from tests.interop.event_domains.plant import (
+    FORBID,
+    STRUCTURED,
+    Plant,
+    answers,
+    connection,
+    number,
+    plant,
+    pulled,
+    qos,
+    until,
+)
 from tests.interop.notification_service.clients import constraint, event, number_of
 from tests.interop.notification_service.typed_clients import ALARMS
 from tests.interop.notification_service.typed_clients import Plant as Interfaces

@@ -52,9 +52,9 @@ def test_operations_pass_a_typed_connection(typed: Any, style: Any) -> None:
         domain.get_connection(id_)
     consumer = second.typed_consumer()
     alarms = first.alarms()
-    alarms.cleared(7)
+    alarms.named("x")
     alarms.silence()
-    until(lambda: consumer.calls == [("cleared", [7]), ("silence", [])])
+    until(lambda: consumer.calls == [("named", ["x"]), ("silence", [])])
 
 
 def test_an_untyped_connection_leads_out_of_a_typed_channel(typed: Any) -> None:
@@ -104,8 +104,8 @@ def test_typed_clients_connect_through_the_domain(typed: Any) -> None:
     domain, (first, second) = typed
     consumer = second.client("push", "consumer")
     domain.connect_typed_push_consumer_with_id(second.activate(consumer), ALARMS, 0)
-    domain.connect_typed_push_supplier(None, ALARMS).get_typed_consumer()._narrow(Interfaces.Alarms).cleared(1)
-    until(lambda: consumer.typed.calls == [("cleared", [1])])
+    domain.connect_typed_push_supplier(None, ALARMS).get_typed_consumer()._narrow(Interfaces.Alarms).named("y")
+    until(lambda: consumer.typed.calls == [("named", ["y"])])
 
     puller = domain.connect_typed_pull_consumer(None, ALARMS).get_typed_supplier()._narrow(Interfaces.PullAlarms)
     supplier = first.client("pull", "supplier")
