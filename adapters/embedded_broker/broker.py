@@ -15,7 +15,7 @@ from typing import Final
 
 from adapters.base import StopError
 from adapters.embedded_broker.messages import StoredMessage
-from adapters.embedded_broker.queues import Destinations, Limits, Queue, durable_key
+from adapters.embedded_broker.queues import TEMPORARY, Destinations, Limits, Queue, durable_key
 from adapters.embedded_broker.session import Session
 from adapters.embedded_broker.store import DurableSubscription, Store
 
@@ -123,7 +123,7 @@ class BrokerCore:
             self._store.when_safe(action)
 
     def queue_of(self, destination: str, client_id: str, durable_name: str | None) -> Queue:
-        if destination.startswith("/queue/"):
+        if destination.startswith(("/queue/", TEMPORARY)):
             return self.destinations.queue(destination)
         if durable_name is None:
             return self.destinations.listen(destination)
@@ -142,6 +142,8 @@ class BrokerCore:
 
     def abandoned(self, queue: Queue) -> None:
         """A subscription has left it."""
+        if queue.name.startswith(TEMPORARY):
+            return  # it ends with its session
         if queue.name.startswith("/queue/") or not self.destinations.is_durable(queue):
             self.destinations.forget(queue)
 

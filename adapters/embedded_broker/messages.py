@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from adapters.stomp.frames import Frame, FrameError, raw_header, unescape
+from adapters.stomp.frames import Frame, FrameError, escape, raw_header, unescape
 
 # What belongs to the frame that came, and what only a broker may say.
 _NOT_PASSED_ON: Final = re.compile(
-    rb"\n(?:receipt|transaction|subscription|message-id|ack|redelivered|destination-type):[^\n]*"
+    rb"\n(?:receipt|transaction|subscription|message-id|ack|redelivered|JMSXDeliveryCount|destination-type):[^\n]*"
 )
 _WELL_FORMED: Final = re.compile(rb"[A-Z]+(?:\n[^\n:]+:[^\n]*)*")
 
@@ -17,7 +17,7 @@ _WELL_FORMED: Final = re.compile(rb"[A-Z]+(?:\n[^\n:]+:[^\n]*)*")
 class StoredMessage:
     """`lines` starts with a line end, and names destination and timestamp; `sequence` is its place among all messages."""
 
-    __slots__ = ("body", "destination", "expires_ms", "id", "lines", "persistent", "redelivered", "sequence")
+    __slots__ = ("body", "destination", "expires_ms", "id", "lines", "persistent", "returns", "sequence")
 
     def __init__(self, sequence: int, id_: bytes, destination: str, lines: bytes, body: bytes) -> None:
         self.sequence = sequence
@@ -28,7 +28,7 @@ class StoredMessage:
         expires = header(lines, b"expires")
         self.expires_ms = int(expires) if expires is not None and expires.isdigit() else 0
         self.persistent = b"\npersistent:true" in lines
-        self.redelivered = False
+        self.returns = 0  # how often it was handed out and not acknowledged
 
     def copy(self) -> StoredMessage:
         return StoredMessage(self.sequence, self.id, self.destination, self.lines, self.body)
@@ -46,13 +46,23 @@ class StoredMessage:
                 b"\nmessage-id:",
                 self.id,
                 ack,
-                b"\nredelivered:true" if self.redelivered else b"",
+                b"\nredelivered:true\nJMSXDeliveryCount:%d" % (self.returns + 1) if self.returns else b"",
                 self.lines,
                 b"\n\n",
                 self.body,
                 b"\0",
             )
         )
+
+
+_REPLY_TO: Final = b"\nreply-to:"
+
+
+def with_reply_to(frame: Frame, destination: str) -> Frame:
+    """The same frame, whose answers go there."""
+    head, _, rest = frame.head.partition(_REPLY_TO)
+    _, end, behind = rest.partition(b"\n")
+    return Frame(head + _REPLY_TO + escape(destination).encode() + end + behind, frame.body)
 
 
 def header(head: bytes, name: bytes) -> str | None:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adapters.embedded_broker.messages import StoredMessage
 
 if TYPE_CHECKING:
     from adapters.embedded_broker.session import Session
+
+TEMPORARY: Final = "/remote-temp-queue/"
+"""Begins the names of temporary queues, as on ActiveMQ; only their owners call them otherwise."""
 
 
 class Subscription:
@@ -109,7 +112,7 @@ class Queue:
     def take_back(self, messages: Iterable[StoredMessage]) -> None:
         """To where they were, to be delivered again."""
         for message in messages:
-            message.redelivered = True
+            message.returns += 1
             self._bytes += message.size
             before = 0
             while before < len(self._messages) and self._messages[before].sequence < message.sequence:
@@ -211,6 +214,16 @@ class Destinations:
                 self._routes[destination] = route
             return route
         return [self.queue(destination)]
+
+    def temporary(self, name: str) -> None:
+        """A queue that is kept nowhere, until `end_temporary`."""
+        self._queues[name] = Queue(name, self._limits)
+
+    def end_temporary(self, name: str) -> None:
+        self._queues.pop(name, None)
+
+    def exists(self, name: str) -> bool:
+        return name in self._queues
 
     def queue(self, name: str) -> Queue:
         if name not in self._queues:

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from adapters.embedded_broker.messages import StoredMessage, check_head, header, stored
-from adapters.embedded_broker.queues import Subscription
+from adapters.embedded_broker.messages import StoredMessage, check_head, header, stored, with_reply_to
+from adapters.embedded_broker.queues import TEMPORARY, Subscription
 from adapters.embedded_broker.selection import SelectorError, acceptor
-from adapters.stomp.frames import Frame, FrameError, FrameParser, encode, escape
+from adapters.stomp.frames import Frame, FrameError, FrameParser, encode, escape, raw_header, unescape
 
 if TYPE_CHECKING:
     from adapters.embedded_broker.broker import BrokerCore
@@ -25,6 +25,8 @@ UNLIMITED: Final = 2**62
 DEFAULT_PREFETCH: Final = 1000
 MAX_TRANSACTIONS: Final = 100
 MAX_TRANSACTION_FRAMES: Final = 100_000
+MAX_TEMPORARY: Final = 1_000
+OWN_TEMPORARY: Final = "/temp-queue/"
 
 
 class Refused(Exception):
@@ -38,7 +40,9 @@ class Session(asyncio.Protocol):
         self._parser = FrameParser(max_head_bytes=core.max_head_bytes, max_body_bytes=core.max_body_bytes)
         self._transport: asyncio.Transport | None = None
         self._connected = False
+        self._id = ""
         self._client_id = ""
+        self._temporary: set[str] = set()  # queues that end with us
         self._subscriptions: dict[str, Subscription] = {}
         self._by_ack: dict[str, Subscription] = {}
         self._transactions: dict[str, list[Callable[[], None]]] = {}
@@ -93,6 +97,8 @@ class Session(asyncio.Protocol):
             self._leave(subscription)
         self._subscriptions.clear()
         self._transactions.clear()
+        for name in self._temporary:
+            self._core.destinations.end_temporary(name)
         self._core.left(self)
 
     def pause_writing(self) -> None:
@@ -176,17 +182,38 @@ class Session(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._connected = True
+        self._id = self._core.next_session()
         answer = [("version", "1.2"), ("server", "isthmus"), ("heart-beat", f"{ours},{ours}")]
-        self._output.append(encode("CONNECTED", [*answer, ("session", self._core.next_session())]))
+        self._output.append(encode("CONNECTED", [*answer, ("session", self._id)]))
         self._flush()
         self._beat()
 
     def _send(self, frame: Frame) -> None:
-        destination = header(frame.head, b"destination")
-        if destination is None or not destination.startswith(("/queue/", "/topic/")):
-            raise Refused(f"a destination is /queue/NAME or /topic/NAME, not {destination!r}")
+        destination = self._destination(header(frame.head, b"destination"))
+        reply_to = raw_header(frame.head, b"reply-to")
+        if reply_to is not None and reply_to.startswith(OWN_TEMPORARY):
+            frame = with_reply_to(frame, self._destination(unescape(reply_to)))
         message = stored(frame, *self._core.next_message(), destination, int(time.time() * 1000))
         self._now_or_in_transaction(frame, lambda: self._put(message))
+
+    def _destination(self, name: str | None) -> str:
+        """As the broker knows it. A client calls its own temporary queue /temp-queue/NAME; it is there from the first mention on,
+        and as long as the client's connection. Raises Refused."""
+        if name is not None and name.startswith(OWN_TEMPORARY):
+            mine = f"{TEMPORARY}{self._id}-{name[len(OWN_TEMPORARY) :]}"
+            if mine not in self._temporary:
+                if len(self._temporary) >= MAX_TEMPORARY:
+                    raise Refused("too many temporary queues")
+                self._temporary.add(mine)
+                self._core.destinations.temporary(mine)
+            return mine
+        if name is not None and name.startswith(TEMPORARY):
+            if not self._core.destinations.exists(name):
+                raise Refused(f"the temporary queue {name} does not exist")
+            return name
+        if name is None or not name.startswith(("/queue/", "/topic/")):
+            raise Refused(f"a destination is /queue/NAME or /topic/NAME, not {name!r}")
+        return name
 
     def _put(self, message: StoredMessage) -> None:
         for queue in self._core.put(message):
@@ -264,13 +291,12 @@ class Session(asyncio.Protocol):
 
     def _subscribe(self, frame: Frame) -> None:
         headers = frame.headers
-        id_, destination, mode = headers.get("id"), headers.get("destination", ""), headers.get("ack", "auto")
+        id_, mode = headers.get("id"), headers.get("ack", "auto")
         if id_ is None or id_ in self._subscriptions:
             raise Refused("SUBSCRIBE needs an id that is not in use")
         if mode not in ("auto", "client", "client-individual"):
             raise Refused(f"ack is auto, client or client-individual, not {mode!r}")
-        if not destination.startswith(("/queue/", "/topic/")):
-            raise Refused(f"a destination is /queue/NAME or /topic/NAME, not {destination!r}")
+        destination = self._destination(headers.get("destination"))
         prefetch = headers.get("prefetch-count") or headers.get("activemq.prefetchSize") or ""
         credit = (
             UNLIMITED if mode == "auto" else int(prefetch) if prefetch.isdigit() and int(prefetch) else DEFAULT_PREFETCH

@@ -23,6 +23,7 @@ _FULL: Final = re.compile(
     r"\bfull\b|limit (?:was )?(?:reached|exceeded)|no space|usage|AMQ119102|AMQ229102|resource alarm", re.I
 )
 _MISSING: Final = re.compile(r"does ?n[o']t exist|not[ _-]found|no such|unknown destination|AMQ339001", re.IGNORECASE)
+_TEMPORARY: Final = re.compile(r"temp-(?:queue|topic)://|temporary (?:queue|topic)", re.IGNORECASE)
 _OTHERS: Final = re.compile(r"inequivalent arg|resource[_ ]locked", re.IGNORECASE)
 
 
@@ -70,6 +71,8 @@ def _classify(text: str, connecting: bool) -> tuple[str, str, str, bool]:
         return "STO-ACCESS", "the broker denied access", "give this login the right to the destination", False
     if connecting:
         return "STO-CONNECT", "the broker refused the connection", "check `vhost` and that it speaks STOMP 1.2", False
+    if _TEMPORARY.search(text):
+        return "STO-ANSWER", "whoever asked waits no more", "nothing: the temporary destination is gone", True
     if _FULL.search(text):
         return "STO-FULL", "the broker takes no more", "consume from it, or raise its limits", False
     if _MISSING.search(text):
@@ -83,7 +86,7 @@ def _classify(text: str, connecting: bool) -> tuple[str, str, str, bool]:
         return (
             "STO-DESTINATION",
             "somebody else has made that queue with other properties",
-            "on RabbitMQ: a durable classic queue without arguments; delete it or choose another name",
+            "on RabbitMQ: a durable queue without arguments, of the channel's `queue_type`; say which, or choose another name",
             False,
         )
     return "STO-REFUSED", "the broker refused a frame", "see the broker's log", True

@@ -44,7 +44,8 @@ _STOMP: Final = frozenset((
     "subscription-type", "browser", "login", "passcode", "session", "server", "version", "accept-version",
 ))  # fmt: skip
 _RESERVED: Final = _STOMP | _JMS | _OURS
-_INTEGERS: Final = frozenset({"JMSXGroupSeq", "JMSXDeliveryCount"})  # JMS itself says that these are int
+DELIVERY_COUNT: Final = "JMSXDeliveryCount"
+_INTEGERS: Final = frozenset({"JMSXGroupSeq", DELIVERY_COUNT})  # JMS itself says that these are int
 _BROKERS_OWN: Final = ("_AMQ_", "__AMQ_")  # Artemis shows its internal properties to STOMP subscribers
 
 _make: Final = tuple.__new__  # half the time of calling the NamedTuple; there are dozens in every message
@@ -64,8 +65,9 @@ class CodecError(ValueError):
 class Encoder:
     """Makes SEND frames for one broker."""
 
-    def __init__(self, flavour: Flavour, map_bodies: MapBodies) -> None:
+    def __init__(self, flavour: Flavour, map_bodies: MapBodies, queue_type: str | None = None) -> None:
         self._flavour = flavour
+        self._queue_type = queue_type
         self._map_bodies = map_bodies
         self._names: dict[str, str] = {}  # property name -> `escaped name:`
         self._destinations: dict[str, str] = {}  # destination -> its header lines
@@ -117,7 +119,7 @@ class Encoder:
         lines = self._destinations.get(destination)
         if lines is None:
             headers = [("destination", self._flavour.to_wire(destination))]
-            headers += self._flavour.kind_headers(destination, subscribing=False)
+            headers += self._flavour.kind_headers(destination, subscribing=False, queue_type=self._queue_type)
             lines = "".join(f"{name}:{escape(value)}\n" for name, value in headers)
             _remember(self._destinations, destination, lines)
         return lines
@@ -216,6 +218,7 @@ class Decoder:
         self._known = {} if destination is None else {flavour.to_wire(destination): destination}
         self._names: dict[str, str | None] = {}  # header name -> property name; None: it is none
         self._fields = (*FIELDS, flavour.id_header or "message-id")
+        self._numbers = _INTEGERS if flavour.returns_header is None else _INTEGERS | {flavour.returns_header}
         self._layouts = Layouts()
 
     def decode(self, frame: Frame) -> Message:
@@ -281,7 +284,7 @@ class Decoder:
 
     def _learn(self, frame: Frame, is_bytes: bool) -> None:
         names = wire_names(frame)
-        if names is None or not _INTEGERS.isdisjoint(names):
+        if names is None or not self._numbers.isdisjoint(names):
             return
         places = {unescape(name): place for place, name in enumerate(names)}
         properties = [(self._property(header), place) for header, place in places.items()]
@@ -299,7 +302,8 @@ class Decoder:
         try:
             return self._names[header]
         except KeyError:
-            name = None if header == self._flavour.id_header else _property_name(header)
+            ours = header in (self._flavour.id_header, self._flavour.returns_header)
+            name = None if ours else _property_name(header)
             _remember(self._names, header, name)
             return name
 
@@ -309,8 +313,11 @@ class Decoder:
             name = self._property(header)
             if name is not None:
                 properties.append(_make(MessageProperty, (name, "String", value)))
-        if not _INTEGERS.isdisjoint(headers):
+        if not self._numbers.isdisjoint(headers):
             properties = [_as_integer(field) if field.name in _INTEGERS else field for field in properties]
+            returns = headers.get(self._flavour.returns_header or "")
+            if returns is not None:
+                properties.append(MessageProperty(DELIVERY_COUNT, "int", int(returns) + 1))
         return tuple(properties)
 
     def _is_bytes(self, frame: Frame) -> bool:

@@ -26,6 +26,8 @@ class Flavour:
     typed_destinations: bool = False  # queue or topic is told by a header, not by the destination's name
     duplicate_header: str | None = None  # the broker drops a message whose value it has seen
     id_header: str | None = None  # the broker's own ids change with every delivery: ours goes here, as `ID:…`
+    returns_header: str | None = None  # how often a message was delivered before, where the broker counts that
+    queue_type_header: str | None = None  # names the kind of queue that is to be made
     reserved: frozenset[str] = frozenset()  # headers of SEND that the broker takes for orders of its own
     quoted_names: bool = False  # `/` in a name is written %2F; of what it delivers the broker quotes more
     marks_text: bool = (
@@ -38,28 +40,37 @@ class Flavour:
     max_header_bytes: int | None = None  # the longest header line that it takes
     max_headers: int | None = None
     wildcards: Wildcards = HASH
+    temporary: str = "/remote-temp-{kind}/"  # before the name of a temporary destination of somebody else
     vhost: str | None = None  # the `host` of CONNECT where the configuration names none; None: the broker's address
 
     def to_wire(self, destination: str) -> str:
-        """`queue://NAME` and `topic://NAME` as the broker spells them; what only it understands (a reply address) as it is."""
+        """`queue://NAME`, `topic://NAME`, `temp-queue://NAME` as the broker spells them; what only it understands as it is."""
         kind, scheme, name = destination.partition("://")
         if scheme and self.typed_destinations:
             return name
+        if scheme and kind in ("temp-queue", "temp-topic"):
+            return self._temporary(kind) + name
         if kind not in ("queue", "topic"):
             return destination
         return f"/{kind}/{name.replace('/', '%2F') if self.quoted_names else name}"
 
-    def kind_headers(self, destination: str, *, subscribing: bool) -> list[tuple[str, str]]:
+    def kind_headers(
+        self, destination: str, *, subscribing: bool, queue_type: str | None = None
+    ) -> list[tuple[str, str]]:
         """What else must be said of a destination."""
         kind, scheme, _ = destination.partition("://")
+        if kind == "queue" and queue_type is not None and self.queue_type_header is not None:
+            return [(self.queue_type_header, queue_type)]
         if not self.typed_destinations or not scheme:
             return []
         routing = "ANYCAST" if kind.endswith("queue") else "MULTICAST"
         return [("subscription-type" if subscribing else "destination-type", routing)]
 
-    def subscribe_headers(self, destination: str, prefetch: int, durable_name: str | None) -> dict[str, str]:
+    def subscribe_headers(
+        self, destination: str, prefetch: int, durable_name: str | None, queue_type: str | None = None
+    ) -> dict[str, str]:
         """What SUBSCRIBE needs besides destination, id and ack mode."""
-        headers = dict(self.kind_headers(destination, subscribing=True))
+        headers = dict(self.kind_headers(destination, subscribing=True, queue_type=queue_type))
         headers[self.prefetch_header] = str(prefetch * (self.prefetch_bytes or 1))
         if self.map_bodies == "broker":
             # Else a MapMessage arrives with an empty body. The answer tells the class: jms-map-xml, or jms-xml for all others.
@@ -90,20 +101,26 @@ class Flavour:
         return header.rpartition(",")[2] if self.typed_destinations else header
 
     def from_wire(self, destination: str, routing: str | None = None) -> str:
-        """The inverse. Temporary destinations, whose names only their broker understands, pass as they are."""
+        """The inverse. What is no destination that we know passes as it is."""
         if routing is not None and self.typed_destinations and "://" not in destination:
             return f"{'queue' if routing == 'ANYCAST' else 'topic'}://{destination}"
         for kind in ("queue", "topic"):
             if destination.startswith(f"/{kind}/"):
                 name = destination[len(kind) + 2 :]
                 return f"{kind}://{unquote(name) if self.quoted_names else name}"
+        for kind in ("temp-queue", "temp-topic"):
+            if destination.startswith(self._temporary(kind)):
+                return f"{kind}://{destination.removeprefix(self._temporary(kind))}"
         return destination
+
+    def _temporary(self, kind: str) -> str:
+        return self.temporary.format(kind=kind.removeprefix("temp-"))
 
 
 RABBITMQ_ORDERS: Final = frozenset((
     "amqp-message-id", "app-id", "auto-delete", "content-encoding", "durable", "exclusive", "user-id", "x-dead-letter-exchange",
     "x-dead-letter-routing-key", "x-expires", "x-max-length", "x-max-length-bytes", "x-max-priority", "x-message-ttl",
-    "x-overflow", "x-queue-name", "x-queue-type", "x-stream-offset",
+    "x-delivery-count", "x-overflow", "x-queue-name", "x-queue-type", "x-stream-offset",
 ))  # fmt: skip
 
 FLAVOURS: Final = {
@@ -143,6 +160,9 @@ FLAVOURS: Final = {
             expiry_header="expiration",
             vhost="/",
             id_header="amqp-message-id",
+            temporary="/reply-queue/",
+            returns_header="x-delivery-count",
+            queue_type_header="x-queue-type",
             reserved=RABBITMQ_ORDERS,
         ),
         Flavour(

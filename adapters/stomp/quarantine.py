@@ -57,7 +57,7 @@ class Quarantine:
             id_ = first[0]
             self._strikes[id_] = self._strikes.get(id_, 0) + 1
             if self._strikes[id_] >= 2:
-                self._condemned[id_] = DeadLetterError("STO-REFUSED", error.message, path=error.path, hint=error.hint)
+                self._condemned[id_] = DeadLetterError(error.code, error.message, path=error.path, hint=error.hint)
         self.suspect(open_ids)
 
     def suspect(self, open_ids: list[list[list[str]]]) -> None:

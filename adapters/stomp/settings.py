@@ -75,6 +75,9 @@ class StompChannel(ChannelBase):
         min_length=1,
         description="Name of a durable subscription to a topic; it outlives our connections.",
     )
+    queue_type: Literal["classic", "quorum"] | None = Field(
+        default=None, description="RabbitMQ: the type of queue to make, or that there is; absent: the broker's default."
+    )
     max_batch: int = Field(default=500, ge=1, le=10_000, description="Most messages in one transaction.")
 
     @field_validator("destination")

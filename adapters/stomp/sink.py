@@ -50,7 +50,7 @@ class StompSink(Sink):
         self._channel = channel
         self._flavour = FLAVOURS[endpoint.broker]
         self._confirm = endpoint.confirm or self._flavour.confirm
-        self._encoder = Encoder(self._flavour, endpoint.map_bodies or self._flavour.map_bodies)
+        self._encoder = Encoder(self._flavour, endpoint.map_bodies or self._flavour.map_bodies, channel.queue_type)
         self._receipt_timeout_secs = endpoint.receipt_timeout_ms / 1000
         self._connection: Connection | None = None
         self._lock = threading.Lock()

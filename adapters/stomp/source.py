@@ -151,7 +151,10 @@ class StompSource(Source):
     def _subscribe(self, connection: Connection) -> None:
         self._subscriptions += 1
         durable_name = self._channel.subscription
-        headers = self._flavour.subscribe_headers(self._channel.destination, self._channel.prefetch, durable_name)
+        channel = self._channel
+        headers = self._flavour.subscribe_headers(
+            channel.destination, channel.prefetch, durable_name, channel.queue_type
+        )
         if self._channel.selector is not None:
             headers["selector"] = self._channel.selector
         connection.subscribe(self._flavour.to_wire(self._topics.subscribed), self._subscription_id, headers)

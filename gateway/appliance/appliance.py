@@ -26,6 +26,7 @@ from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
+from gateway.links.replies import replies_of
 from gateway.links.tap import Taps
 from gateway.links.translation import compile_step, translation_of
 from gateway.settings.addresses import parse_address
@@ -155,7 +156,7 @@ class Appliance:
             id_,
             handover.source if handover else self._source(id_),
             self._wiring.sink(id_),
-            compile_step(translation_of(settings, id_)),
+            compile_step(translation_of(settings, id_), replies_of(settings, id_)),
             DeadLetterFile(settings.dead_letter_path(id_)),
             self._listener,
             pace,

@@ -47,10 +47,13 @@ def _footprint(settings: Settings, link: str) -> tuple[object, ...]:
     """Everything that bears on a link."""
     its = settings.links[link]
     ends = [settings.channels[its.source], settings.channels[its.sink]]
+    answers = settings.links.get(its.replies or "")
     return (
         its,
         settings.duplicates_of(link),
         *map(settings.first_id, (its.source, its.sink)),
         *ends,
         *(settings.endpoints[channel.endpoint] for channel in ends),
+        None if answers is None else settings.channels[answers.source],  # which questions name
+        any(other.replies == link for other in settings.links.values()),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adapters.base import Delivery, Outgoing
+from gateway.links.replies import Replies
 from gateway.links.step import FILTERED, Filtered, Step
-from mappings.model import MessageProperty
+from mappings.model import Message, MessageProperty, StructuredEvent
 from mappings.passage import Translation, as_message, compile_admission, compile_passage
 from mappings.translate import Limits, Options
 from mappings.translate.rules import ChooseBody, Constant, CopyHeader, Drop, Rename, Route, Rule
@@ -78,8 +80,9 @@ def _rule_of(rule: RuleSettings) -> Rule:
             return ChooseBody(rule.body)
 
 
-def compile_step(translation: Translation) -> Step:
-    """Raises FilterError; settings have been checked before, so that means a configuration changed under our feet."""
+def compile_step(translation: Translation, replies: Replies | None = None) -> Step:
+    """`replies` is what the link has to do with questions and answers. Raises FilterError; settings have been checked before, so
+    that means a configuration changed under our feet."""
     admits = compile_admission(translation)
     pass_on = compile_passage(translation)
     routed = translation.source_form != translation.sink_form and translation.sink_form == "message"
@@ -93,7 +96,21 @@ def compile_step(translation: Translation) -> Step:
         made, id_ = pass_on(payload, delivery.id, int(now * 1000), elapsed_ms(delivery.received_at, now))
         return Outgoing(made, id_, as_message(made).headers.JMSDestination if routed else None, now)
 
-    return step
+    def conversing(delivery: Delivery) -> Outgoing | Filtered:
+        assert replies is not None
+        payload, destination = delivery.payload, None
+        if isinstance(payload, Message):
+            payload, destination = replies.of_message(payload)
+        outgoing = step(replace(delivery, payload=payload))
+        if isinstance(outgoing, Outgoing):
+            if isinstance(payload, StructuredEvent) and isinstance(outgoing.payload, Message):
+                made, destination = replies.of_event(payload, outgoing.payload)
+                outgoing = replace(outgoing, payload=made)
+            if destination is not None:
+                outgoing = replace(outgoing, destination=destination)
+        return outgoing
+
+    return step if replies is None else conversing
 
 
 def elapsed_ms(received_at: float, now: float) -> int:

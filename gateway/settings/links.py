@@ -85,6 +85,10 @@ class LinkSettings(StrictModel):
     selector: str | None = Field(default=None, description="JMS selector; for sources that carry messages.")
     mapping: MappingSettings = Field(default=MappingSettings(), description="Choices that the rules leave.")
     rules: list[Rule] = Field(default=[], description="Changes to the message, in this order.")
+    replies: str | None = Field(
+        default=None,
+        description="Id of the link that brings the answers back to what this link sends: request and reply.",
+    )
     delivery: Delivery = Field(default=Delivery(), description="How the link sends.")
     dead_letter: DeadLetter = Field(default=DeadLetter(), description="What becomes of events that can never pass.")
     capture: bool | None = Field(

@@ -163,6 +163,38 @@ def test_a_refusal_tells_what_to_mend(rabbitmq: RabbitMQ, settings: dict[str, st
     assert "wrong" not in str(refused.value)
 
 
+def count_of(message: Message) -> object:
+    return next((field.value for field in message.properties if field.name == "JMSXDeliveryCount"), None)
+
+
+def test_quorum_queues_count_deliveries(rabbitmq: RabbitMQ, unique: Unique) -> None:
+    queue = f"queue://{unique('quorum')}"
+    channel = StompChannel(endpoint="broker", destination=queue, queue_type="quorum")
+    sink = StompSink(endpoint(rabbitmq), channel)
+    sink.connect()
+    batch = [Outgoing(Message(Headers(), (), Body("TextMessage", f"{n}")), f"id-{n}") for n in range(3)]
+    assert sink.send(batch).result(20.0) == ()
+    sink.close()
+    counts = []
+    for _ in range(3):
+        with source_on(rabbitmq, queue, queue_type="quorum") as source:
+            deliveries = received(source, 3)
+            assert [message_of(d).body.value for d in deliveries] == ["0", "1", "2"]
+            counts.append([count_of(message_of(delivery)) for delivery in deliveries])
+    assert counts == [[None] * 3, [2] * 3, [3] * 3]
+    with source_on(rabbitmq, queue, queue_type="quorum") as source:
+        source.acknowledge(received(source, 3))
+    # Who does not know that it is one is told.
+    plain = StompSink(endpoint(rabbitmq), StompChannel(endpoint="broker", destination=queue))
+    plain.connect()
+    try:
+        with pytest.raises(ReconnectError) as refused:
+            plain.send(batch).result(20.0)
+        assert refused.value.code == "STO-DESTINATION"
+    finally:
+        plain.close()
+
+
 def test_a_queue_with_arguments_of_its_own_accuses_no_message(rabbitmq: RabbitMQ, unique: Unique) -> None:
     """RabbitMQ closes the connection. The message is fine, and waits for somebody to mend the queue."""
     name = unique("foreign")

@@ -10,7 +10,7 @@ from gateway.settings.checks.delivery import check_back_off, check_batches, chec
 from gateway.settings.checks.domain import check_domain
 from gateway.settings.checks.factory import check_channel_references, check_factories
 from gateway.settings.checks.filters import check_filters
-from gateway.settings.checks.forms import check_effect, check_property_types
+from gateway.settings.checks.forms import check_effect
 from gateway.settings.checks.hosted import check_hosted_channels, check_kept_references
 from gateway.settings.checks.idl import check_idl
 from gateway.settings.checks.jms import check_jms_channels
@@ -19,7 +19,9 @@ from gateway.settings.checks.link_tests import check_link_tests
 from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
 from gateway.settings.checks.patterns import check_patterns
 from gateway.settings.checks.production import check_production
+from gateway.settings.checks.property_types import check_property_types
 from gateway.settings.checks.references import check_references, check_unused
+from gateway.settings.checks.replies import check_replies
 from gateway.settings.checks.rules import check_rules
 from gateway.settings.checks.secrets import check_secrets
 from gateway.settings.checks.stomp import check_stomp_channels
@@ -48,6 +50,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_effect,
     check_property_types,
     check_rules,
+    check_replies,
     check_back_off,
     check_batches,
     check_dead_letters,

@@ -45,23 +45,6 @@ def check_effect(settings: Settings, report: Report) -> None:
             report.warning("CFG-NO-EFFECT", path, message, "remove them", at=report.key(path))
 
 
-def check_property_types(settings: Settings, report: Report) -> None:
-    """Said once for each channel that loses the types."""
-    told: set[str] = set()
-    for id_, link in settings.links.items():
-        sink = settings.channels.get(link.sink)
-        if forms_of(settings, link) != ("event", "message") or sink is None or link.sink in told:
-            continue
-        if not capabilities_of(sink).typed_properties:
-            told.add(link.sink)
-            report.note(
-                "CFG-TYPES-LOST",
-                ("links", id_, "to"),
-                "properties arrive there as text: a consumer's selector such as `$Severity > 2` does not match",
-                "an endpoint of type jms keeps them; or compare with text, `$Severity = '3'`, or filter in the link",
-            )
-
-
 def _without_effect(link: LinkSettings, forms: tuple[Form, Form]) -> frozenset[str]:
     given = frozenset(link.mapping.model_fields_set)
     if forms == ("event", "message"):

@@ -16,6 +16,9 @@ def check_references(settings: Settings, report: Report) -> None:
             _must_exist(report, (section, id_, "from"), link.source, channels, "channel", "CFG-UNKNOWN-CHANNEL")
             _must_exist(report, (section, id_, "to"), link.sink, channels, "channel", "CFG-UNKNOWN-CHANNEL")
     links = dict.fromkeys(report.document.keys(("links",)))
+    for id_, asking in settings.links.items():
+        if asking.replies is not None:
+            _must_exist(report, ("links", id_, "replies"), asking.replies, links, "link", "CFG-UNKNOWN-LINK")
     for index, test in enumerate(settings.tests):
         _must_exist(report, ("tests", index, "link"), test.link, links, "link", "CFG-UNKNOWN-LINK")
 

@@ -22,6 +22,11 @@ def check_stomp_channels(settings: Settings, report: Report) -> None:
             path = ("channels", id_, "selector")
             hint = "write it as `selector:` of the link"
             report.error("CFG-FILTER-KIND", path, "RabbitMQ applies no selectors", hint, at=report.key(path))
+        has_types = endpoint.broker == "rabbitmq" and channel.destination.startswith("queue://")
+        if channel.queue_type is not None and not has_types:
+            path = ("channels", id_, "queue_type")
+            message = "only queues of RabbitMQ have a type"
+            report.warning("CFG-NO-EFFECT", path, message, "remove it", at=report.key(path))
         if endpoint.broker == "artemis" and id_ in sources:
             report.note(
                 "CFG-BODIES-LOST",

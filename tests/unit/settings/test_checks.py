@@ -61,7 +61,10 @@ LINKS: list[tuple[str, str, str]] = [
     ("CFG-NO-EFFECT", "l: {from: m, to: a, mapping: {▶metadata: false}}", "messages to events"),
     ("CFG-NO-EFFECT", "l: {from: m, to: a, ▶rules: [{drop: x}]}", "messages to events"),
     ("CFG-NO-EFFECT", "l: {from: a, to: m, rules: [{drop: x}, {rename: ▶x, to: y}]}", "already taken"),
-    ("CFG-TYPES-LOST", "l: {from: a, to: ▶jms}", "text"),
+    ("CFG-TYPES-LOST", "l: {from: a, to: ▶jms}", "type jms"),
+    ("CFG-TYPES-LOST", "l: {from: a, to: ▶jms}\nk: {from: b, to: jms}", "also: \"k\""),
+    ("CFG-TYPES-LOST", "l: {from: m, to: ▶jms}", "text"),
+    ("CFG-TYPES-LOST", "l: {from: ▶jms, to: a}", "restored from `$se`"),
     ("CFG-RULE-NAME", "l: {from: a, to: m, rules: [{rename: x, to: ▶JMSFoo}]}", "OC-NAME-6"),
     ("CFG-RULE-NAME", "l: {from: a, to: m, rules: [{rename: x, to: ▶Between}]}", "OC-NAME-5"),
     ("CFG-RULE-NAME", "l: {from: a, to: m, rules: [{rename: x, to: ▶$gid}]}", "own"),
@@ -206,6 +209,18 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-PATTERN", "name: x\nendpoints: {m: {type: memory}, b: {type: stomp, hosts: ['a:1']}}\n"
      "channels:\n  s: {endpoint: m, name: s}\n  c: {endpoint: b, destination: ▶'topic://a.*'}\n"
      "links: {l: {from: s, to: c}}\n", "pattern"),
+    ("CFG-NO-EFFECT", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
+     "channels: {c: {endpoint: b, destination: 'queue://q', ▶queue_type: quorum}}\n", "RabbitMQ"),
+    ("CFG-REPLIES", "name: x\nendpoints: {a: {type: stomp, hosts: ['a:1']}, b: {type: stomp, hosts: ['b:1']}}\n"
+     "channels:\n  x: {endpoint: a, destination: 'queue://x'}\n  y: {endpoint: b, destination: 'queue://y'}\n"
+     "  z: {endpoint: a, destination: 'queue://z'}\n"
+     "links:\n  l: {from: x, to: y, replies: ▶k}\n  k: {from: z, to: y}\n", "way back"),
+    ("CFG-REPLIES", "name: x\nendpoints: {a: {type: stomp, hosts: ['a:1']}, b: {type: stomp, hosts: ['b:1']}}\n"
+     "channels:\n  x: {endpoint: a, destination: 'queue://x'}\n  y: {endpoint: b, destination: 'queue://y'}\n"
+     "  z: {endpoint: b, destination: 'topic://z.*'}\n"
+     "links:\n  l: {from: x, to: y, replies: ▶k}\n  k: {from: z, to: x}\n", "pattern"),
+    ("CFG-UNKNOWN-LINK", "name: x\nendpoints: {m: {type: memory}}\nchannels:\n  s: {endpoint: m, name: s}\n"
+     "  t: {endpoint: m, name: t}\nlinks: {l: {from: s, to: t, replies: ▶ll}}\n", "no link"),
     ("CFG-BODIES-LOST", "name: x\nendpoints: {m: {type: memory}, b: {type: stomp, hosts: ['a:1'], broker: artemis}}\n"
      "channels:\n  s: {endpoint: m, name: s}\n  c: {endpoint: b, destination: ▶'topic://a.*'}\n"
      "links: {l: {from: c, to: s}}\n", "type jms"),

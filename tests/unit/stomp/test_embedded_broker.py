@@ -375,6 +375,48 @@ def test_stop_ends_everything_and_may_come_twice() -> None:
         RawClient(address)
 
 
+def test_an_answer_reaches_the_temporary_queue_of_whoever_asked(address: str, client: RawClient) -> None:
+    with connected(address) as asker:
+        asker.send("SUBSCRIBE", id="t", destination="/temp-queue/mine")
+        asker.send("SEND", b"?", destination="/queue/q", reply_to="/temp-queue/mine", x="y")
+        client.send("SUBSCRIBE", id="s", destination="/queue/q")
+        question = client.message().headers
+        assert (question["x"], question["reply-to"][:19]) == ("y", "/remote-temp-queue/")
+        client.send("SEND", b"!", destination=question["reply-to"])
+        assert asker.message().body == b"!"
+        with connected(address) as other:  # the same name, and another queue
+            other.send("SUBSCRIBE", id="t", destination="/temp-queue/mine", receipt="there")
+            other.receipt("there")
+            client.send("SEND", b"again", destination=question["reply-to"])
+            assert asker.message().body == b"again"
+            other.nothing()
+    put(client)
+    client.send("SEND", b"too late", destination=question["reply-to"])
+    assert "does not exist" in client.error()
+
+
+def test_the_temporary_queue_is_there_before_it_is_listened_to(address: str, client: RawClient) -> None:
+    with connected(address) as asker:
+        asker.send("SEND", b"?", destination="/queue/q", reply_to="/temp-queue/mine")
+        client.send("SUBSCRIBE", id="s", destination="/queue/q")
+        put(client, b"!", destination=client.message().headers["reply-to"])
+        asker.send("SUBSCRIBE", id="t", destination="/temp-queue/mine")
+        assert asker.message().body == b"!"
+        asker.send("SUBSCRIBE", id="u", destination="/remote-temp-queue/of-nobody")
+        assert "does not exist" in asker.error()
+
+
+def test_deliveries_are_counted(client: RawClient) -> None:
+    put(client, b"x", JMSXDeliveryCount="77")
+    client.send("SUBSCRIBE", id="s", destination="/queue/q", ack="client-individual")
+    counts = []
+    for _ in range(3):
+        headers = client.message().headers
+        counts.append((headers.get("redelivered"), headers.get("JMSXDeliveryCount")))
+        client.send("NACK", id=headers["ack"])
+    assert counts == [(None, None), ("true", "2"), ("true", "3")]
+
+
 def test_a_selector_chooses_and_leaves_the_rest(address: str, client: RawClient) -> None:
     for n in range(1, 6):
         client.send("SEND", b"%d" % n, destination="/queue/q", severity=str(n), kind="Alarm" if n % 2 else "Other")
