@@ -44,9 +44,10 @@ class Connection:
         self._place = kind.places[role, channel.style]
         self._timeout_ms = endpoint.call_timeout_ms or orb.settings.call_timeout_ms
         self._servant = servant
-        self._key = b""
+        self._keys: list[bytes] = []  # of our objects that the peer can call
         self._admin: Any = None  # where it is ours
         self.proxy: Any = None
+        self.partner: Any = None  # whom events are pushed to or pulled from: the proxy, but for typed clients
 
     def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
         """Removes what was left behind; `remember` is told of what we have at the peer before anybody can rely on it.
@@ -66,7 +67,7 @@ class Connection:
 
     def _open(self, remember: Callable[[list[Trace]], None]) -> None:
         place = self._place
-        channel = find_channel(self._orb, self._endpoint, self._channel, self._kind.channel, self._timeout_ms)
+        channel = find_channel(self._orb, self._endpoint, self._channel, self._kind, self._timeout_ms)
         admin = self._bounded(place.new_admin(channel))
         if place.own_admin:
             self._admin = admin
@@ -74,19 +75,25 @@ class Connection:
         self.proxy = narrow(place.obtain(admin), place.proxy, self._timeout_ms, f"the proxy of {self._peer}")
         if not place.own_admin:
             remember([(place.disconnect, self._orb.to_string(self.proxy))])
-        self._key = b"client-" + secrets.token_hex(12).encode()
-        getattr(self.proxy, place.connect)(self._orb.activate(self._servant, self._key))
+        companion = None if self._kind.companion is None else self._kind.companion(self._servant)
+        if companion is not None:
+            self._servant.companion = self._activate(companion)
+        getattr(self.proxy, place.connect)(self._activate(self._servant))
+        self.partner = self.proxy if self._kind.partner is None else self._kind.partner(self.proxy, self._timeout_ms)
+
+    def _activate(self, servant: Any) -> Any:
+        self._keys.append(b"client-" + secrets.token_hex(12).encode())
+        return self._orb.activate(servant, self._keys[-1])
 
     def close(self) -> bool:
         """Whether nothing of us is left at the peer. Blocks a few seconds at the most: a peer that does not hear the first word is
         not told the second."""
-        admin, proxy, self._admin, self.proxy = self._admin, self.proxy, None, None
+        admin, proxy, self._admin, self.proxy, self.partner = self._admin, self.proxy, None, None, None
         heard = (proxy is None or self._tell(proxy, self._place.disconnect)) and (
             admin is None or self._tell(admin, "destroy")
         )
-        if self._key:
-            self._orb.deactivate(self._key)
-            self._key = b""
+        while self._keys:
+            self._orb.deactivate(self._keys.pop())
         return heard
 
     def _tell(self, there: Any, operation: str) -> bool:

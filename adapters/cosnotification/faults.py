@@ -16,6 +16,7 @@ from adapters.cosnotification.stubs import (
     CosEventComm,
     CosNotification,
     CosNotifyChannelAdmin,
+    CosTypedEventChannelAdmin,
     omniORB,
 )
 
@@ -31,6 +32,11 @@ GONE: Final[Meaning] = (ReconnectError, "COR-GONE", "")
 REFUSED: Final[Meaning] = (ReconnectError, "COR-REFUSED", "the peer must allow this gateway")
 BUSY: Final[Meaning] = (RetryLaterError, "COR-BUSY", "the peer has reached a limit of its own")
 TROUBLE: Final[Meaning] = (ReconnectError, "COR-PEER", "see the log of the peer")
+NO_SUCH_INTERFACE: Final[Meaning] = (
+    ReconnectError,
+    "COR-INTERFACE",
+    "the typed channel does not know our `interface`: give its IDL to the peer",
+)
 CANNOT_CARRY: Final[Meaning] = (DeadLetterError, "COR-MARSHAL", "a value that the peer or the ORB cannot carry")
 
 
@@ -86,6 +92,8 @@ _CONNECT: Final[Mapping[str, Meaning]] = _by_id(
             "the channel's MaxConsumers or MaxSuppliers is reached",
         ),
         CORBA.IMP_LIMIT: (ReconnectError, "COR-LIMIT", "the channel's MaxConsumers or MaxSuppliers is reached"),
+        CosTypedEventChannelAdmin.InterfaceNotSupported: NO_SUCH_INTERFACE,
+        CosTypedEventChannelAdmin.NoSuchImplementation: NO_SUCH_INTERFACE,
         CosEventChannelAdmin.AlreadyConnected: TROUBLE,
         CosEventChannelAdmin.TypeError: TROUBLE,
         CosNotification.UnsupportedQoS: (StopError, "COR-QOS", "the peer does not support this QoS"),

@@ -16,9 +16,10 @@ from urllib.parse import unquote
 
 from adapters.base import ReconnectError, StopError
 from adapters.cosnotification.faults import on_connect, spell
+from adapters.cosnotification.kinds.kind import Kind
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
-from adapters.cosnotification.stubs import CORBA, CosNaming, CosNotifyChannelAdmin
+from adapters.cosnotification.stubs import CORBA, CosNaming
 
 _SCHEMES: Final = ("ior:", "corbaloc:", "corbaname:")
 _WEB: Final = ("http://", "https://")
@@ -30,16 +31,16 @@ def find_channel(
     orb: LocalOrb,
     endpoint: CosNotificationEndpoint,
     channel: CosNotificationChannel,
-    interface: Any,
+    kind: Kind,
     timeout_ms: int,
 ) -> Any:
     """By its own reference, or by its id at the factory. Raises ReconnectError, StopError, or what the factory raises."""
     if channel.reference is not None:
-        return resolve(orb, channel.reference, interface, timeout_ms)
+        return resolve(orb, channel.reference, kind.channel, timeout_ms)
     if endpoint.factory is None or channel.channel is None:
         raise StopError("COR-REFERENCE", "neither a factory and a ChannelID nor a reference is given")
-    factory = resolve(orb, endpoint.factory, CosNotifyChannelAdmin.EventChannelFactory, timeout_ms)
-    found = factory.get_event_channel(channel.channel)
+    factory = resolve(orb, endpoint.factory, kind.factory, timeout_ms)
+    found = getattr(factory, kind.get_channel)(channel.channel)
     if found is None:
         raise ReconnectError("COR-PEER", "the factory gave no channel", path=shorten(endpoint.factory))
     set_time_out(found, timeout_ms)

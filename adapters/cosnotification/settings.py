@@ -63,10 +63,18 @@ class CosNotificationChannel(ChannelBase):
         min_length=1,
         description="The channel itself, in any form that `factory` takes; in place of `channel`.",
     )
-    events: Literal["any", "structured", "sequence"] = Field(
+    events: Literal["any", "structured", "sequence", "typed"] = Field(
         default="structured",
-        description="Kind of client that the gateway is: untyped (Any), structured, or sequences of structured events.",
+        description="Kind of client that the gateway is: untyped (Any), structured, sequences of structured events, or typed: "
+        "operations of an interface at a typed channel.",
     )
+    interface: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The interface of a typed client: Module::Interface, or its repository id.",
+    )
+    idl: list[str] = Field(default=[], description="IDL files in which it is declared.")
+    include: list[str] = Field(default=[], description="Folders in which files that they include are looked for.")
     style: Literal["push", "pull"] = Field(
         default="push",
         description="Who calls whom. pull: as a consumer the gateway asks the channel, as a supplier it is asked.",

@@ -12,6 +12,9 @@ import CosNotifyChannelAdmin
 import CosNotifyChannelAdmin__POA
 import CosNotifyComm
 import CosNotifyComm__POA
+import CosTypedEventChannelAdmin
+import CosTypedNotifyChannelAdmin
+import CosTypedNotifyComm__POA
 
 __all__ = [
     "CORBA",
@@ -24,6 +27,9 @@ __all__ = [
     "CosNotifyChannelAdmin__POA",
     "CosNotifyComm",
     "CosNotifyComm__POA",
+    "CosTypedEventChannelAdmin",
+    "CosTypedNotifyChannelAdmin",
+    "CosTypedNotifyComm__POA",
     "PortableServer",
     "omniORB",
 ]

@@ -38,7 +38,7 @@ WIRES: Final[dict[str, Wire]] = {
         cosnotification.CosNotificationEndpoint,
         cosnotification.CosNotificationChannel,
         cosnotification.capabilities,
-        lambda endpoint, channel: channel.reference or (endpoint.factory, channel.channel),
+        lambda endpoint, channel: channel.reference or (endpoint.factory, channel.channel, channel.events == "typed"),
     ),
     "stomp": Wire(
         stomp.StompEndpoint,

@@ -32,6 +32,10 @@ WIRES = {
         for kind in ("any", "structured", "sequence", "plain")
         for style in ("push", "pull")
     },
+    **{
+        f"cosnotification-typed-{style}": "tests.contract.wires.cosnotification:combination"
+        for style in ("push", "pull")
+    },
     "mq-ibmmq": "tests.contract.wires.mq:in_process",
     "mq-pymqi": "tests.contract.wires.mq:in_process_pymqi",
 }

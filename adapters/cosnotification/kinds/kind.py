@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from adapters.base import DeadLetterError
 from adapters.cosnotification.stubs import CosNotifyChannelAdmin
-from mappings.model import StructuredEvent
+from mappings.model import Event, StructuredEvent
 
 Role = Literal["consumer", "supplier"]  # which of the two we are
 Style = Literal["push", "pull"]
@@ -26,6 +27,9 @@ class Place(NamedTuple):
     own_admin: bool = True  # the admin is ours alone, and ends with us
 
 
+Wanted = Callable[[Any], bool]
+
+
 class Intake(Protocol):
     """Where a consumer leaves what it gets (`worker/intake.py`)."""
 
@@ -34,17 +38,22 @@ class Intake(Protocol):
 
     def untyped(self, any_: Any) -> None: ...
 
+    def headless(self, event: Event) -> None:
+        """An event of another form, as the model has it."""
+
+    def unreadable(self, error: DeadLetterError, original: bytes | None) -> None: ...
+
     def disconnected(self) -> None: ...
 
 
 class Shelf(Protocol):
     """Where a supplier that is pulled finds what it has on offer (`worker/shelf.py`)."""
 
-    def wait(self, most: int) -> list[Any]:
+    def wait(self, most: int, wanted: Wanted | None = None) -> list[Any]:
         """At least one event. Raises TRANSIENT where there is none in time, Disconnected where there will be none."""
 
-    def look(self, most: int) -> list[Any]:
-        """What is there now."""
+    def look(self, most: int, wanted: Wanted | None = None) -> list[Any]:
+        """What is there now. Where the next event is not `wanted`, nothing is: events leave in order."""
 
     def disconnected(self) -> None: ...
 
@@ -67,6 +76,12 @@ class Kind(NamedTuple):
     push: Callable[[Any, list[Any]], None]
     pull_supplier: Callable[[Shelf], Any]  # the servant that the peer pulls from
     together: bool = False  # many events in one call
+
+    # where other objects than channel, proxy and servant take part
+    factory: Any = CosNotifyChannelAdmin.EventChannelFactory
+    get_channel: str = "get_event_channel"  # operation of the factory
+    companion: Callable[[Any], Any] | None = None  # the object that our servant hands out as its `companion`, if any
+    partner: Callable[[Any, int], Any] | None = None  # from the proxy to the object that is spoken to in its place
 
 
 _ADMIN_OPERATOR: Final = CosNotifyChannelAdmin.AND_OP  # with OR, a filter of the admin would undo those of the proxy

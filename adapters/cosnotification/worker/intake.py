@@ -43,13 +43,16 @@ class Intake:
         try:
             event = UntypedEvent(untyped_from_orb(any_))
         except DeadLetterError as error:
-            self._take([(True, None, told(error), _octets(CORBA.TC_any, any_))])
+            self.unreadable(error, _octets(CORBA.TC_any, any_))
         else:
             self.headless(event)
 
     def headless(self, event: Event) -> None:
         """An event of another form: it has no header that would make it persistent (RULES.md section 2)."""
         self._take([(False, self._types.parcel(to_structured(event)), None, None)])
+
+    def unreadable(self, error: DeadLetterError, original: bytes | None) -> None:
+        self._take([(True, None, told(error), original)])
 
     def disconnected(self) -> None:
         self._fail(ReconnectError("COR-DISCONNECTED", "the peer has disconnected us"))

@@ -108,11 +108,11 @@ class Puller:
     def _run(self) -> None:
         while not self._stopping.is_set():
             room = self._gate.room(ROOM_SECS)
-            proxy = self._connection.proxy
-            if room <= 0 or proxy is None:
+            partner = self._connection.partner
+            if room <= 0 or partner is None:
                 continue
             try:
-                found = self._pull(proxy, min(room, MOST_AT_ONCE))
+                found = self._pull(partner, min(room, MOST_AT_ONCE))
             except ReconnectError as error:
                 if not self._stopping.is_set():
                     self._fail(error)
@@ -120,10 +120,10 @@ class Puller:
             if not found:
                 self._stopping.wait(self._interval_secs)
 
-    def _pull(self, proxy: Any, most: int) -> bool:
+    def _pull(self, partner: Any, most: int) -> bool:
         """Whether there was anything. Raises ReconnectError."""
         try:
-            return self._kind.pull(proxy, most, self._intake)
+            return self._kind.pull(partner, most, self._intake)
         except CORBA.Exception as error:
             trouble = on_pull(error, "pulling an event")
             if isinstance(trouble, RetryLaterError):

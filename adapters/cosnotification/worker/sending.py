@@ -130,11 +130,11 @@ class Sender:
 
     def _push(self, events: list[Any]) -> None:
         """Raises one of the four errors."""
-        proxy = self._connection.proxy
-        if proxy is None:
+        partner = self._connection.partner
+        if partner is None:
             raise ReconnectError("COR-CLOSED", "the sink is not connected")
         try:
-            self._kind.push(proxy, events)
+            self._kind.push(partner, events)
         except CORBA.Exception as error:
             raise on_push(error, "pushing an event") from error
         except Exception as error:  # the library stumbles over some values instead of refusing them

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adapters.cosnotification.kinds.kind import Wanted
 from adapters.cosnotification.stubs import CORBA, CosEventComm
 
 Item = tuple[Any, Callable[[], None] | None, Callable[[], None]]
@@ -44,19 +45,19 @@ class OfferShelf:
 
     # What the peer does
 
-    def wait(self, most: int) -> list[Any]:
+    def wait(self, most: int, wanted: Wanted | None = None) -> list[Any]:
         deadline = time.monotonic() + self._hold_secs
         self._settle()
         with self._lock:
-            while self._open and not self._items:
+            while self._open and not self._is_next(wanted):
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO)
-            return self._take(most)
+            return self._take(most, wanted)
 
-    def look(self, most: int) -> list[Any]:
+    def look(self, most: int, wanted: Wanted | None = None) -> list[Any]:
         self._settle()
         with self._lock:
-            return self._take(most)
+            return self._take(most, wanted)
 
     def disconnected(self) -> None:
         self._settle()
@@ -68,11 +69,14 @@ class OfferShelf:
         for taken in given:
             taken()
 
-    def _take(self, most: int) -> list[Any]:
+    def _is_next(self, wanted: Wanted | None) -> bool:
+        return bool(self._items) and (wanted is None or wanted(self._items[0][0]))
+
+    def _take(self, most: int, wanted: Wanted | None) -> list[Any]:
         if not self._open:
             raise CosEventComm.Disconnected
         events: list[Any] = []
-        while self._items and len(events) < most:
+        while len(events) < most and self._is_next(wanted):
             event, announce, taken = self._items[0]
             if announce is not None and events:
                 break
@@ -82,4 +86,6 @@ class OfferShelf:
             if announce is not None:
                 announce()
                 break
+        if events and wanted is not None:
+            self._changed.notify_all()  # others may wait for what is next now
         return events

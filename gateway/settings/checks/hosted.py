@@ -21,12 +21,15 @@ def check_hosted_channels(settings: Settings, report: Report) -> None:
             continue
         if endpoint.factory is None or channel.channel is None:
             continue
-        if FilePath(endpoint.factory) == FilePath(service.factory_ior) and channel.channel >= service.channels:
+        made, kind, option = service.channels, "", "channels"
+        if channel.events == "typed":
+            made, kind, option = service.typed_channels, "typed ", "typed_channels"
+        if FilePath(endpoint.factory) == FilePath(service.factory_ior) and channel.channel >= made:
             report.error(
                 "CFG-HOSTED-CHANNEL",
                 ("channels", id_, "channel"),
-                f"our own Notification Service makes {service.channels} channels, with ids from 0 on",
-                "name one of them, or raise services.notification.channels",
+                f"our own Notification Service makes {made} {kind}channels, with ids from 0 on",
+                f"name one of them, or raise services.notification.{option}",
             )
 
 

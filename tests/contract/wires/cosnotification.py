@@ -19,11 +19,17 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
 from adapters.cosnotification.stubs import CosNotifyChannelAdmin
-from mappings.model import StructuredEvent
+from mappings.event_forms import to_structured
+from mappings.idl_types import LONG, STRING, Alias, Member, Struct
+from mappings.idl_types import Sequence as SequenceType
+from mappings.model import Property, StructuredEvent, TypedEvent
 from tests.contract.wires.base import Wire
+from tests.contract.wires.cosnotification_peer import PLANT
 from tests.parts.jacorb import JacOrb
 
 IN, OUT = 0, 1  # ChannelIDs
+PLACE = Struct("IDL:Plant/Place:1.0", "Place", (Member("site", STRING), Member("rack", LONG)))
+PLACES = Alias("IDL:Plant/Places:1.0", "Places", SequenceType(PLACE))
 
 
 class Peer:
@@ -89,7 +95,7 @@ class CountingSource(CosNotificationSource):
 class CosNotificationWire(Wire):
     """The ends under test are of one kind and style. Those that feed and drain are sequence clients by push, whatever is tested:
     so consumers are tested against the channel and not against our own suppliers. Plain ones speak to the Event Service's side of
-    the same channels."""
+    the same channels; typed ones to typed channels, from end to end."""
 
     form = "event"
 
@@ -103,8 +109,9 @@ class CosNotificationWire(Wire):
         )
         self._sources: list[CountingSource] = []
         self._plain = self._endpoint.model_copy(update={"service": "event", "factory": None})
-        self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN, "sequence", "push"))
-        self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT, "sequence", "push"))
+        other = "typed" if kind == "typed" else "sequence"
+        self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN, other, "push"))
+        self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT, other, "push"))
 
     def _channel(self, number: int, kind: str, style: str) -> CosNotificationChannel:
         return CosNotificationChannel.model_validate(
@@ -115,6 +122,7 @@ class CosNotificationWire(Wire):
                 "style": style,
                 "poll_interval_ms": 10,
                 "hold_ms": 300,
+                **({"interface": "Plant::Alarms", "idl": [str(PLANT)]} if kind == "typed" else {}),
             }
         )
 
@@ -142,9 +150,17 @@ class CosNotificationWire(Wire):
     def make_sink(self) -> Sink:
         return CosNotificationSink(self._orb, *self._tested(OUT))
 
+    def payload(self, number: int) -> Payload:
+        if self._kind != "typed":
+            return super().payload(number)
+        parameters = (Property("number", LONG, number), Property("stops", PLACES, []))
+        return to_structured(TypedEvent("", "::Plant::Alarms::moved", parameters))
+
     def number(self, payload: Payload | None) -> int:
         """An event that has passed an untyped client is the content of an Any."""
         assert isinstance(payload, StructuredEvent)
+        if self._kind == "typed":
+            return int(payload.filterable_data[1].value)
         if payload.type_name == "%ANY":
             return int(payload.remainder_of_body.value["filterable_data"][0]["value"].value)
         return super().number(payload)

@@ -198,6 +198,19 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[pyproject.toml]}}\n", "pyproject.toml:"),
     ("CFG-STORE-PORT", "name: x\norb: {listen: '127.0.0.1:0'}\n"
      "services: {notification: {factory_ior: run/n.ior, store: ▶n.db}}\n", "fixed port"),
+    ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
+     "channels: {c: {endpoint: e, channel: 0, events: ▶typed}}\n", "set interface and idl"),
+    ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
+     "channels: {c: {endpoint: e, channel: 0, interface: ▶A}}\n", "set events: typed"),
+    ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, service: event}}\n"
+     "channels: {c: {endpoint: e, reference: r, events: ▶typed, interface: Plant::Roll, idl: [tests/parts/idl/plant.idl]}}\n",
+     "Notification Service"),
+    ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
+     "channels: {c: {endpoint: e, channel: 0, events: typed, interface: No, idl: ▶[tests/parts/idl/plant.idl]}}\n",
+     "Plant::Alarms"),
+    ("CFG-HOSTED-CHANNEL", "name: x\nservices: {notification: {factory_ior: run/n.ior}}\n"
+     "endpoints: {e: {type: cosnotification, factory: run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶0, "
+     "events: typed, interface: Plant::Alarms, idl: [tests/parts/idl/plant.idl]}}\n", "typed_channels"),
     ("CFG-SUBSCRIPTION", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶subscription: s}}\n", "topic"),
     ("CFG-FILTER-KIND", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1'], broker: rabbitmq}}\n"
