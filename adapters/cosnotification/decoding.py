@@ -121,8 +121,16 @@ def _record(descriptor: Any, around: _Around) -> Convert:
     read = _reader(descriptor, attributes)
     if not any(converts):
         return lambda value: dict(zip(names, read(value), strict=True))
-    plan = tuple((name, convert or _as_it_is) for name, convert in zip(names, converts, strict=True))
-    return lambda value: {name: convert(member) for (name, convert), member in zip(plan, read(value), strict=True)}
+    plan = tuple((name, convert) for name, convert in zip(names, converts, strict=True) if convert is not None)
+
+    def convert_record(value: Any) -> dict[str, Any]:
+        """All members at once, then those that need more."""
+        record = dict(zip(names, read(value), strict=True))
+        for name, convert in plan:
+            record[name] = convert(record[name])
+        return record
+
+    return convert_record
 
 
 def _reader(descriptor: Any, attributes: list[str]) -> Convert:

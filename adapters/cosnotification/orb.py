@@ -7,6 +7,7 @@ comes back on the same port, and the services that it hosts come back with it.
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import socket
 import subprocess
@@ -22,7 +23,7 @@ from typing import Any, Final, Protocol
 from adapters.base import AdapterError, ReconnectError, StopError
 from adapters.cosnotification.left_behind import LeftBehind
 from adapters.cosnotification.settings import OrbSettings
-from adapters.cosnotification.worker.frames import Closed, Frames, pack
+from adapters.cosnotification.worker.frames import Closed, Frames, pack, pipe
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
 from adapters.cosnotification.worker.told import heard
 
@@ -69,10 +70,13 @@ class Worker:
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
+        reader, writer = pipe()
         with theirs:
-            command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", str(theirs.fileno())]
-            self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        self.frames = Frames(ours)
+            given = [theirs.fileno(), writer]
+            command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", *map(str, given)]
+            self.process = subprocess.Popen(command, pass_fds=given, stdin=subprocess.DEVNULL)
+        os.close(writer)
+        self.frames = Frames(ours, reader=reader)
         self.types_out = TypeNumbers(lambda number, data: self.frames.send(("types", number, data)))
         self.types_in = NumberedTypes()
         self.born = time.monotonic()
@@ -112,7 +116,7 @@ class Worker:
 
     def end(self) -> ReconnectError:
         """It has gone, or must go: what it died of."""
-        self.frames.close()
+        self.frames.release()
         try:
             status = self.process.wait(1.0)
         except subprocess.TimeoutExpired:

@@ -18,6 +18,7 @@ from typing import Annotated, Final
 
 import typer
 
+from adapters import garbage
 from gateway.appliance.appliance import Appliance
 from gateway.cli.exit_codes import ExitCode
 from gateway.settings import Settings, SettingsError, read
@@ -47,6 +48,7 @@ def run(
     with _signals() as signals:
         listener.gateway_changed("starting", name=appliance.settings.name, config=str(config), process=os.getpid())
         appliance.start()
+        garbage.tune()
         listener.gateway_changed("ready", links=len(appliance.statuses()))
         while signals.next() == signal.SIGHUP:
             _reload(appliance, config, listener)

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Literal
 
+from adapters import garbage
 from adapters.cosnotification.orb import Orb
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.source import CosNotificationSource
@@ -48,6 +49,7 @@ def process(module: str) -> Iterator[Ask]:
 
 @contextmanager
 def setup(events: Literal["structured", "sequence"], batch: int) -> Iterator[tuple[Measure, Measure]]:
+    garbage.tune()  # as `isthmus run` does
     orb = Orb()
     orb.start()
     with (

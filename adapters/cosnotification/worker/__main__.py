@@ -1,4 +1,4 @@
-"""The worker process: `python -m adapters.cosnotification.worker FD`, started by `adapters.cosnotification.orb.Orb` alone.
+"""The worker process: `python -m adapters.cosnotification.worker SOCKET PIPE`, started by `adapters.cosnotification.orb.Orb` alone.
 
 It ends when the gateway says so, and at once when the gateway has gone. Signals from a terminal or a service manager are for the
 gateway: it drains first, and then ends us.
@@ -6,7 +6,6 @@ gateway: it drains first, and then ends us.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import socket
@@ -17,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from adapters import garbage
 from adapters.base import AdapterError, ReconnectError
 from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb
@@ -214,10 +214,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.setswitchinterval(SWITCH_INTERVAL_SECS)
-    frames = Frames(socket.socket(fileno=int(sys.argv[1])))
+    frames = Frames(socket.socket(fileno=int(sys.argv[1])), writer=int(sys.argv[2]))
     worker = Worker(frames)
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)  # events are trees: nothing that counting references does not free
+    garbage.tune()
     with suppress(Closed):
         worker.run()
     os._exit(0)  # an ORB that was not destroyed would abort a normal end

@@ -1,11 +1,14 @@
 """Frames between the gateway and the worker: a length, and a tuple in Python's `marshal` form (quick, and only plain values).
 
-Both ends are the same Python and the same version of us, and nobody else can write to the socket.
+Both ends are the same Python and the same version of us, and nobody else can write to them. The gateway writes to a socket. The
+worker writes to a pipe, which costs it half of what a socket would, for every event: what is in it outlives the worker.
 """
 
 from __future__ import annotations
 
+import fcntl
 import marshal
+import os
 import select
 import socket
 import struct
@@ -16,6 +19,7 @@ from typing import Any, Final
 
 _LENGTH: Final = struct.Struct("<I")
 _CHUNK: Final = 256 * 1024
+_PIPE_BYTES: Final = 1024 * 1024  # what a user without rights may have
 MARSHAL_VERSION: Final = 2  # no references inside: the same tuple gives the same bytes
 
 
@@ -26,8 +30,11 @@ class Closed(Exception):
 class Frames:
     """Any number of threads send, one receives."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, *, reader: int | None = None, writer: int | None = None) -> None:
+        """`reader` and `writer`: descriptors of a pipe, in place of one direction of the socket. They are ours from now on."""
         self._socket = connection
+        self._reader = reader
+        self._writer = writer
         self._lock = threading.Lock()
 
     def send(self, frame: tuple[Any, ...]) -> None:
@@ -37,7 +44,12 @@ class Frames:
     def send_packed(self, data: bytes) -> None:
         try:
             with self._lock:
-                self._socket.sendall(data)
+                if self._writer is None:
+                    self._socket.sendall(data)
+                    return
+                written = os.write(self._writer, data)
+                while written < len(data):
+                    written += os.write(self._writer, memoryview(data)[written:])
         except OSError as error:
             raise Closed from error
 
@@ -49,8 +61,9 @@ class Frames:
         `before` is called each time before we look for more.
         """
         self._socket.settimeout(None)
+        descriptor = self._socket.fileno() if self._reader is None else self._reader
         poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
+        poll.register(descriptor, select.POLLIN)
         buffer = bytearray()
         while True:
             if before is not None:
@@ -59,7 +72,7 @@ class Frames:
                 if timeout_secs is not None and not poll.poll(timeout_secs * 1000):
                     yield None
                     continue
-                chunk = self._socket.recv(_CHUNK)
+                chunk = os.read(descriptor, _CHUNK)
             except OSError:
                 return
             if not chunk:
@@ -79,10 +92,25 @@ class Frames:
                 del buffer[:start]
 
     def close(self) -> None:
-        """A `receive` that waits ends."""
+        """The other side hears of it, and its end is heard here."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+
+    def release(self) -> None:
+        """When nobody receives any more."""
+        self.close()
+        if self._reader is not None:
+            os.close(self._reader)
+            self._reader = None
+
+
+def pipe() -> tuple[int, int]:
+    """The two ends, with room for some thousands of events where the system allows."""
+    reader, writer = os.pipe()
+    with suppress(OSError):
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return reader, writer
 
 
 def pack(frame: tuple[Any, ...]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 from adapters.base import DeadLetterError, ReconnectError
 from adapters.cosnotification.codec import untyped_from_orb
 from adapters.cosnotification.stubs import CORBA, CosNotification, omniORB
-from adapters.cosnotification.worker.packing import is_persistent, pack_event
+from adapters.cosnotification.worker.packing import Packer, is_persistent
 from adapters.cosnotification.worker.parcels import TypeNumbers
 from adapters.cosnotification.worker.told import told
 from mappings.event_forms import to_structured
@@ -25,6 +25,7 @@ class Intake:
         self, types: TypeNumbers, take: Callable[[list[Content]], None], fail: Callable[[ReconnectError], None]
     ) -> None:
         self._types = types
+        self._pack = Packer(types).pack
         self._take = take
         self._fail = fail
 
@@ -34,7 +35,7 @@ class Intake:
 
     def _structured(self, event: Any) -> Content:
         try:
-            parcel = pack_event(event, self._types)
+            parcel = self._pack(event)
         except DeadLetterError as error:
             return (True, None, told(error), _octets(CosNotification._tc_StructuredEvent, event))
         return (is_persistent(parcel) if parcel[3] else False, parcel, None, None)

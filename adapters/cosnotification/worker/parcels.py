@@ -31,6 +31,10 @@ class Numbered(NamedTuple):
     plain: bool
     type: idl.IdlType  # kept, so that its id() stays its own
 
+    def pickled(self, value: Any) -> bytes:
+        """A value that `marshal` cannot carry."""
+        return pickle.dumps((self.type, value) if self.number == UNNUMBERED else value)
+
 
 class TypeNumbers:
     """The writing side: `announce` sends a `types` frame, and is called before the number is first used."""
@@ -71,11 +75,10 @@ class TypeNumbers:
 
     def value(self, type_: idl.IdlType, value: Any) -> tuple[int, Any]:
         known = self._numbers.get(id(type_)) or self._add(type_)
-        return (known[0], value if known[1] else _pickled(known, value))
+        return (known[0], value if known[1] else known.pickled(value))
 
-
-def _pickled(known: Numbered, value: Any) -> bytes:
-    return pickle.dumps((known.type, value) if known.number == UNNUMBERED else value)
+    def known(self, type_: idl.IdlType) -> Numbered:
+        return self._numbers.get(id(type_)) or self._add(type_)
 
 
 class NumberedTypes:

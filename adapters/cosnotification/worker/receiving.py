@@ -67,7 +67,10 @@ class Receiver:
 
     def _offer(self, contents: list[Content]) -> None:
         try:
-            self.gate.offer(contents, [index for index, content in enumerate(contents) if content[0]])
+            if len(contents) == 1:
+                self.gate.offer(contents, (0,) if contents[0][0] else ())
+            else:
+                self.gate.offer(contents, [index for index, content in enumerate(contents) if content[0]])
         except NotTaken:
             raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO) from None
 

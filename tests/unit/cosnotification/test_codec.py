@@ -17,7 +17,7 @@ from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.descriptors import descriptor_of, type_of
 from adapters.cosnotification.encoding import any_to_orb
 from adapters.cosnotification.local_orb import LocalOrb
-from adapters.cosnotification.worker.packing import is_persistent, pack_event
+from adapters.cosnotification.worker.packing import Packer, is_persistent
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
 from mappings import idl_types as idl
 from mappings.known_types import KNOWN, STRUCTURED_EVENT
@@ -286,7 +286,7 @@ def test_the_way_straight_to_a_parcel_leads_to_the_same_event() -> None:
     ):
         event = StructuredEvent("d", "t", "n", header, fields, Any_(idl.Sequence(idl.LONG), [1, 2]))
         types = NumberedTypes()
-        parcel = pack_event(event_to_orb(event), TypeNumbers(types.add))
+        parcel = Packer(TypeNumbers(types.add)).pack(event_to_orb(event))
         assert types.event(parcel) == event
         assert is_persistent(parcel) == (len(header) == 1)
 
