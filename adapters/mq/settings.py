@@ -128,6 +128,10 @@ class MqChannel(ChannelBase):
         pattern=NAME,
         description="Where it is put; absent: BOQNAME of the queue, else the dead-letter queue.",
     )
+    dead_letter_header: bool = Field(
+        default=False,
+        description="Put an MQDLH before what is sent: for a queue of dead letters (dead_letter.channel).",
+    )
     other_folders: bool = Field(
         default=False, description="Keep folders of the MQRFH2 that JMS does not know, as properties rfh2.FOLDER.NAME."
     )

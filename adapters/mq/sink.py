@@ -26,9 +26,11 @@ from adapters.base import (
     Sink,
 )
 from adapters.mq import mqi
+from adapters.mq.chain import DEAD_LETTER, dead_letter_header
+from adapters.mq.code_pages import NATIVE_ENCODING, UTF_8
 from adapters.mq.codec import Encoder, kept_id, message_id
 from adapters.mq.codec_error import CodecError
-from adapters.mq.descriptor import NO_ID
+from adapters.mq.descriptor import NO_ID, Descriptor
 from adapters.mq.destinations import queue_name, topic_string
 from adapters.mq.faults import MqiFailure, later, lost, refused
 from adapters.mq.session import OpenObject, Session
@@ -37,6 +39,7 @@ from adapters.mq.shim import Library, load
 from mappings.model import Message
 
 PROBE_SECS: Final = 2.0
+MQFB_APPL_FIRST: Final = 65_536  # where reasons of applications begin
 CLOSE_SECS: Final = 5.0
 MOST_TARGETS: Final = 32  # queues that are open at once, where events are routed by content
 _OPEN: Final = {"default": 0, "none": 0, "identity": mqi.MQOO_SET_IDENTITY_CONTEXT}
@@ -196,6 +199,20 @@ class _Worker:
             raise later(failure, self._channel.destination) from None
         return tuple(refusals)
 
+    def _dead(self, descriptor: Descriptor, data: bytes, destination: str, now_ms: int) -> tuple[Descriptor, bytes]:
+        """Behind an MQDLH, whose reason is the first of those that applications may give: the properties say more."""
+        header = dead_letter_header(
+            reason=MQFB_APPL_FIRST,
+            queue=destination.partition("://")[2].rpartition("/")[2],
+            queue_manager=self._endpoint.queue_manager,
+            encoding=descriptor.Encoding,
+            ccsid=descriptor.CodedCharSetId,
+            format_=descriptor.Format,
+            application=self._endpoint.application_name,
+            now=time.strftime("%Y%m%d%H%M%S", time.gmtime(now_ms / 1000)) + f"{now_ms % 1000 // 10:02}",
+        )
+        return descriptor._replace(Format=DEAD_LETTER, Encoding=NATIVE_ENCODING, CodedCharSetId=UTF_8), header + data
+
     def _put(self, session: Session, outgoing: Outgoing, now_ms: int) -> DeadLetterError | RetryLaterError | None:
         """What is wrong with this one alone; whatever is wrong with more than it is raised."""
         destination = outgoing.destination or self._channel.destination
@@ -212,6 +229,8 @@ class _Worker:
         if self._channel.context == "identity":
             users = [p.value for p in message.properties if p.name == "JMSXUserID" and isinstance(p.value, str)]
             descriptor = descriptor._replace(UserIdentifier=users[0] if users else "")
+        if self._channel.dead_letter_header:
+            descriptor, data = self._dead(descriptor, data, destination, now_ms)
         try:
             target = self._target(session, destination)
             target.put(descriptor, data, _PUT[self._channel.context])

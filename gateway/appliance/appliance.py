@@ -21,6 +21,8 @@ from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import RunDir
 from gateway.appliance.services import Services
 from gateway.appliance.wiring import Wiring
+from gateway.dead_letters.keeper import Keeper
+from gateway.dead_letters.passing_on import PassingOn
 from gateway.inlet.intakes import Intakes
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
@@ -53,6 +55,7 @@ class Appliance:
         self._captures: Captures | None = None
         self._windows = DuplicateWindows(Path(settings.run_dir) / "duplicates")
         self._taps = Taps()
+        self._keeper: Keeper | None = None
         self._undo: list[Callable[[], object]] = []
 
     @property
@@ -70,6 +73,7 @@ class Appliance:
             self._step(self._services.start, self._services.stop)
             self._start_capture()
             self._undo.append(self._windows.close)
+            self._step(self._keep_letters, self._end_letters)
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
             self._intakes.begin(self.settings, tuple(self._links))
@@ -88,6 +92,8 @@ class Appliance:
         handovers = self._end(difference.ended, kept_sources)
         self.settings = self._wiring.settings = settings
         self._intakes.end(settings, [id_ for id_ in running_links(settings) if settings.journalled(id_)])
+        with suppress(IsthmusError, ImportError):
+            self._keep_letters()
         for id_ in difference.begun:
             try:
                 self._begin([id_], handovers)
@@ -151,6 +157,10 @@ class Appliance:
             sink_back_off=settings.endpoints[sink.endpoint].back_off,
             retry=its.delivery.retry.back_off,
             max_age_secs=its.delivery.retry.max_age_secs,
+            breaker=its.delivery.retry.breaker,
+            dead_letter_expired=its.dead_letter.expired,
+            stop_at_ratio=its.dead_letter.stop_at_ratio,
+            stop_after=its.dead_letter.stop_after,
         )
         return Link(
             id_,
@@ -166,6 +176,28 @@ class Appliance:
             duplicates=self._duplicates(id_),
             tap=self._taps.of_link(id_),
         )
+
+    def _keep_letters(self) -> None:
+        """Begin to look after the dead letters of all links; again after a reload."""
+        self._end_letters()
+        settings = self.settings
+        keep_secs: dict[str, tuple[Path, int]] = {}
+        passing_on: dict[str, PassingOn] = {}
+        for id_, link in settings.links.items():
+            path = settings.dead_letter_path(id_)
+            if link.dead_letter.keep_secs is not None:
+                keep_secs[id_] = (path, link.dead_letter.keep_secs)
+            if link.dead_letter.channel is not None and link.enabled:
+                sink = self._wiring.sink_of(link.dead_letter.channel)
+                back_off = settings.endpoints[settings.channels[link.dead_letter.channel].endpoint].back_off
+                passing_on[id_] = PassingOn(id_, path, sink, back_off, self._listener)
+        self._keeper = Keeper(keep_secs, passing_on, self._listener)
+        self._keeper.start()
+
+    def _end_letters(self) -> None:
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.stop()
 
     def _duplicates(self, link: str) -> Duplicates | None:
         settings = self.settings

@@ -13,6 +13,9 @@ from gateway.links.observer import LinkObserver
 class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
     """Calls come on changes of state only, and must not block."""
 
+    def letters_expired(self, link: str, count: int) -> None:
+        """So many dead letters were older than the link keeps them, and are gone."""
+
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         """A service that this process hosts is ready, or has stopped; `facts` name its address or the file of its reference."""
 

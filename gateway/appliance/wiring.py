@@ -52,7 +52,17 @@ class Wiring:
                 raise TypeError(f"no wire has such a channel: {other!r}")
 
     def sink(self, link: str) -> Sink:
-        match self._end(self.settings.links[link].sink):
+        """Of a link: one connection, or several that share its events."""
+        its = self.settings.links[link]
+        if its.delivery.parallel == 1:
+            return self.sink_of(its.sink)
+        from gateway.links.lanes import LanedSink, key_of, round_robin
+
+        key = key_of(its.delivery.order_by) if its.delivery.order_by else round_robin()
+        return LanedSink([self.sink_of(its.sink) for _ in range(its.delivery.parallel)], key)
+
+    def sink_of(self, channel_id: str) -> Sink:
+        match self._end(channel_id):
             case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
                 from adapters.cosnotification.sink import CosNotificationSink
 

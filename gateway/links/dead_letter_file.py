@@ -27,8 +27,8 @@ class DeadLetterFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def put(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
-        line = json.dumps(dead_letter_to_json(link, delivery, error), ensure_ascii=False) + "\n"
+    def put(self, link: str, delivery: Delivery, error: IsthmusError, attempts: int = 0) -> None:
+        line = json.dumps(dead_letter_to_json(link, delivery, error, attempts), ensure_ascii=False) + "\n"
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self._path, create=True) as descriptor:
             whole = os.fstat(descriptor).st_size
@@ -65,13 +65,14 @@ def _stands_at(path: Path, descriptor: int) -> bool:
         return False
 
 
-def dead_letter_to_json(link: str, delivery: Delivery, error: IsthmusError) -> dict[str, Any]:
+def dead_letter_to_json(link: str, delivery: Delivery, error: IsthmusError, attempts: int = 0) -> dict[str, Any]:
     return {
         "link": link,
         "id": delivery.id,
         "received_at": delivery.received_at,
         "dead_lettered_at": time.time(),
         "error": error.to_json(),
+        "attempts": attempts,
         "payload": payload_to_json(delivery.payload),
         "original": base64.b64encode(delivery.original).decode("ascii") if delivery.original is not None else None,
     }

@@ -9,5 +9,5 @@ from mappings.errors import IsthmusError
 
 
 class DeadLetters(Protocol):
-    def put(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
+    def put(self, link: str, delivery: Delivery, error: IsthmusError, attempts: int = 0) -> None:
         """Keep it for good. Raises OSError when that is not possible now: the link then holds the event and tries again."""

@@ -18,6 +18,7 @@ class Flight:
     batch: list[Outgoing]
     confirmation: Confirmation | None = None
     made_at: float = field(default_factory=time.monotonic)
+    attempts: int = 0  # how often it was handed to the sink
 
     @property
     def is_done(self) -> bool:

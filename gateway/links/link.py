@@ -41,12 +41,14 @@ from gateway.capture.observer import CaptureStatus
 from gateway.inlet.status import InletStatus
 from gateway.links.accounts import Accounts, Balance
 from gateway.links.back_off import Pauses
+from gateway.links.breaker import Breaker
 from gateway.links.connection import Connection
+from gateway.links.dead_letter_ratio import DeadLetterRatio
 from gateway.links.dead_letters import DeadLetters
 from gateway.links.duplicates import Duplicates
 from gateway.links.flight import Endings, Flight
 from gateway.links.observer import LinkObserver, State
-from gateway.links.reasons import journal_full, too_old
+from gateway.links.reasons import breaker_open, journal_full, too_old
 from gateway.links.recorder import Recorder, SilentRecorder
 from gateway.links.settling_source import SettlingSource
 from gateway.links.step import FILTERED, Step
@@ -54,6 +56,7 @@ from gateway.links.tap import LinkTap
 from mappings.errors import Expired, IsthmusError, Looped, MappingError
 
 STALE_SECS = 0.5  # what was translated longer ago than this, and not sent, is translated again before it is
+EXPIRY_SECS = 5.0  # how often what waits while nothing can be sent is looked through for what has expired
 IDLE_SECS = 0.5  # how long one wait lasts when nothing happens; stop() and confirmations end it early
 
 
@@ -67,6 +70,10 @@ class Pace:
     source_back_off: BackOff = field(default_factory=BackOff)
     sink_back_off: BackOff = field(default_factory=BackOff)
     retry: BackOff = field(default_factory=BackOff)  # pauses after "retry later", and while dead letters cannot be kept
+    breaker: int = 10  # failures in a row after which the sink is left alone for a while; 0: never
+    dead_letter_expired: bool = False  # keep what has expired, with the reason
+    stop_at_ratio: float | None = None  # of dead letters among the last `stop_after` events
+    stop_after: int = 100
     max_age_secs: float | None = None  # an event that waits longer than this to be sent is dead-lettered; None: never
 
 
@@ -135,6 +142,10 @@ class Link:
         self._batch_limit = min(self._pace.batch, sink.capabilities.max_batch)
         self._retry = Pauses(self._pace.retry)
         self._retry_at = 0.0
+        self._breaker = Breaker(self._pace.breaker, self._pace.retry.longest_ms / 1000)
+        ratio = self._pace.stop_at_ratio
+        self._ratio = DeadLetterRatio(ratio, self._pace.stop_after) if ratio is not None else None
+        self._expiry_looked_at = 0.0
         self._inherited = unsettled
         self._keep_source = False
         self._handover: Handover | None = None
@@ -224,6 +235,7 @@ class Link:
         self._sink_end.attempt()
         self._reflect()
         self._give_up()
+        self._look_for_expired()
         self._look_at_twins()
         everything_sent = self._send_waiting()
         room = self._pace.window - self._in_flight - len(self._twins)
@@ -290,8 +302,11 @@ class Link:
                 if index < overdue:
                     raise journal_full()
                 outgoing = self._step(delivery)
-            except Expired:
-                endings.add("expired", delivery)
+            except Expired as expired:
+                if self._pace.dead_letter_expired:
+                    self._dead_letter(delivery, None, expired, endings)
+                else:
+                    endings.add("expired", delivery)
             except Looped:
                 endings.add("looped", delivery)
             except (MappingError, DeadLetterError) as error:
@@ -334,10 +349,12 @@ class Link:
     def _send_waiting(self) -> bool:
         """Send every flight that waits, in order; True when none waits any more."""
         self._reopen_refused()
-        if not self._sink_end.ready or time.monotonic() < self._retry_at:
+        if not self._may_send:
             return all(flight.confirmation is not None for flight in self._flights)
         for flight in tuple(self._flights):
             if flight.confirmation is not None:
+                if self._breaker.state == "half_open":
+                    return False  # until it is known how that went
                 continue
             if time.monotonic() - flight.made_at > STALE_SECS:
                 self._renew(flight)
@@ -352,8 +369,25 @@ class Link:
             except RetryLaterError as error:
                 self._retry_later(error)
                 return False
+            flight.attempts += 1
             flight.confirmation.add_done_callback(self._on_confirmed)
         return True
+
+    @property
+    def _may_send(self) -> bool:
+        return self._sink_end.ready and time.monotonic() >= self._retry_at and self._breaker.lets_pass
+
+    def _look_for_expired(self) -> None:
+        """What waits and cannot be sent just now may expire meanwhile: it is counted when it does, not when the sink is back."""
+        now = time.monotonic()
+        if self._may_send or now - self._expiry_looked_at < EXPIRY_SECS:
+            return
+        self._expiry_looked_at = now
+        for flight in tuple(self._flights):
+            if flight.confirmation is None and now - flight.made_at > EXPIRY_SECS:
+                self._renew(flight)
+                if not flight.batch:
+                    self._flights.remove(flight)
 
     def _reopen_refused(self) -> None:
         """Every flight that the far side wants later waits again, wherever it stands: what comes after it must not overtake it.
@@ -376,7 +410,7 @@ class Link:
                 return
             endings = Endings()
             for (delivery, error), outgoing in zip(given_up, flight.batch, strict=False):
-                self._dead_letter(delivery, outgoing, error, endings)
+                self._dead_letter(delivery, outgoing, error, endings, flight.attempts)
             del flight.deliveries[: len(given_up)], flight.batch[: len(given_up)]
             self._in_flight -= len(given_up)
             self._conclude(endings)
@@ -427,7 +461,7 @@ class Link:
         """The far side has spoken on every event of this flight."""
         refused = {refusal.index: refusal.error for refusal in refusals}
         endings = Endings()
-        again = Flight([], [])
+        again = Flight([], [], attempts=flight.attempts)
         for index, (delivery, outgoing) in enumerate(zip(flight.deliveries, flight.batch, strict=True)):
             error = refused.get(index)
             if error is None:
@@ -438,7 +472,9 @@ class Link:
                 self._retry_later(error)
         for index, error in refused.items():
             if isinstance(error, DeadLetterError):
-                self._dead_letter(flight.deliveries[index], flight.batch[index], error, endings)
+                self._dead_letter(flight.deliveries[index], flight.batch[index], error, endings, flight.attempts)
+        if endings.sent and self._breaker.succeeded():
+            self._observer.side_changed(self.id, "sink", "ready", None, 0)
         if again.batch:
             self._flights.appendleft(again)
             self._in_flight += len(again.batch)
@@ -466,6 +502,8 @@ class Link:
             except ReconnectError as error:
                 self._source_end.lost(error)  # they may come again: at least once
                 self._reflect()
+        if self._ratio is not None:
+            self._ratio.count(len(settled.get("delivered", ())), len(settled.get("dead_lettered", ())))
 
     def _remember(self, endings: Endings) -> None:
         """What has arrived is known before the source hears of it: whatever it delivers again is a duplicate."""
@@ -487,13 +525,13 @@ class Link:
                 self._observer.side_changed(self.id, "duplicates", "down" if trouble else "ready", trouble, 0)
 
     def _dead_letter(
-        self, delivery: Delivery, outgoing: Outgoing | None, error: IsthmusError, endings: Endings
+        self, delivery: Delivery, outgoing: Outgoing | None, error: IsthmusError, endings: Endings, attempts: int = 0
     ) -> None:
         """Keep it, or hold everything until it can be kept. A stop in between leaves it with the source."""
         pauses = Pauses(self._pace.retry)
         while True:
             try:
-                self._dead_letters.put(self.id, delivery, error)
+                self._dead_letters.put(self.id, delivery, error, attempts)
             except OSError as trouble:
                 held = RetryLaterError(
                     "LNK-DEAD-LETTER-STORE", f"a dead letter cannot be kept: {trouble}", hint="make room"
@@ -522,6 +560,8 @@ class Link:
     def _sink_lost(self, error: ReconnectError) -> None:
         self._sink_end.lost(error)
         self._reflect()
+        if self._flights:
+            self._fail()
         for flight in self._flights:
             flight.confirmation = None  # its fate is unknown: it goes again
 
@@ -529,6 +569,14 @@ class Link:
         if self._retry.attempts == 0:
             self._observer.side_changed(self.id, "sink", "ready", error, 0)
         self._retry_at = time.monotonic() + self._retry.next_secs()
+        self._fail()
+
+    def _fail(self) -> None:
+        """The sink has failed us in the middle of sending."""
+        if self._breaker.failed():
+            self._observer.side_changed(
+                self.id, "sink", self._sink_end.state, breaker_open(self._pace.breaker, self._breaker.pause_secs), 0
+            )
 
     def _wait(self) -> None:
         """Until something is due, or there is news."""
@@ -536,6 +584,8 @@ class Link:
         due += [end.pause_secs for end in (self._source_end, self._sink_end) if not end.ready]
         if self._retry_at > (now := time.monotonic()):
             due.append(self._retry_at - now)
+        if self._breaker.state == "open":
+            due.append(self._breaker.pause_secs)
         self._news.wait(max(0.001, min(due)))
         self._news.clear()
 

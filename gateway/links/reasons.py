@@ -1,8 +1,8 @@
-"""Why a link gives events up though nothing is wrong with them."""
+"""Why a link gives events up, or waits, though nothing is wrong with them."""
 
 from __future__ import annotations
 
-from adapters.base import DeadLetterError
+from adapters.base import DeadLetterError, RetryLaterError
 
 
 def too_old(max_age_secs: float) -> DeadLetterError:
@@ -20,4 +20,13 @@ def journal_full() -> DeadLetterError:
         "the journal is full, and this was among the oldest events that the link had not sent",
         path="delivery.journal.when_full",
         hint="see the link's log lines for what kept it; give the journal more room (journal.max_bytes)",
+    )
+
+
+def breaker_open(failures: int, pause_secs: float) -> RetryLaterError:
+    return RetryLaterError(
+        "LNK-BREAKER",
+        f"the sink has failed {failures} times in a row: it is left alone for {pause_secs:.0f} s, then tried with one batch",
+        path="delivery.retry.breaker",
+        hint="see the lines before this one for how it failed; nothing is lost meanwhile",
     )

@@ -52,12 +52,28 @@ class Retry(StrictModel):
         default=None, ge=1, description="Older events are dead-lettered; absent: tried for ever."
     )
     back_off: BackOff = Field(default=BackOff(), description="Pauses between attempts to send.")
+    breaker: int = Field(
+        default=10,
+        ge=0,
+        description="After so many failures in a row, refusals for good not counted, the sink is left alone for the longest pause"
+        " and then tried with one batch; 0: never.",
+    )
 
 
 class Delivery(StrictModel):
     """How a link sends."""
 
     order: bool = Field(default=True, description="Keep the order of the source.")
+    order_by: list[str] = Field(
+        default=[],
+        description="Properties or fields of what is sent: only events that are equal in them keep their order among themselves.",
+    )
+    parallel: int = Field(
+        default=1,
+        ge=1,
+        le=32,
+        description="Connections to the sink that share the events; needs order_by, or `order: false`.",
+    )
     window: int = Field(default=1_000, ge=1, description="Events in flight: sent, not yet confirmed.")
     batch: int = Field(default=100, ge=1, description="Events in one send.")
     batch_wait_ms: int = Field(default=0, ge=0, description="Longest wait for a batch to fill.")
@@ -71,6 +87,21 @@ class DeadLetter(StrictModel):
     file: str | None = Field(
         default=None, min_length=1, description="Inside run_dir; absent: dead-letters/<link>.jsonl there."
     )
+    channel: str | None = Field(
+        default=None,
+        description="Id of a channel of messages that the letters are passed on to; then they leave the file.",
+    )
+    expired: bool = Field(default=False, description="Keep expired events too; false: they are counted, and gone.")
+    keep_secs: int | None = Field(
+        default=None, ge=1, description="Older letters are thrown away, at the start and every hour; absent: never."
+    )
+    stop_at_ratio: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The link stops when more of its last events than this were dead letters; absent: never.",
+    )
+    stop_after: int = Field(default=100, ge=1, description="How many of the last events count for stop_at_ratio.")
 
 
 Duplicates = Literal["pass", "drop_redelivered", "drop"]

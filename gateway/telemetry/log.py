@@ -110,6 +110,9 @@ class GatewayLog:
         else:
             self._log.warning("capture changed", state="down", uncaptured=uncaptured, **_spelt_out(error))
 
+    def letters_expired(self, link: str, count: int) -> None:
+        self._log.info("dead letters expired", link=link, count=count)
+
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))
 

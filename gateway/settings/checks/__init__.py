@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from gateway.settings.checks.capture import check_capture
-from gateway.settings.checks.delivery import check_back_off, check_batches, check_dead_letters
+from gateway.settings.checks.delivery import (
+    check_back_off,
+    check_batches,
+    check_dead_letter_channels,
+    check_dead_letters,
+    check_parallel,
+)
 from gateway.settings.checks.domain import check_domain
 from gateway.settings.checks.factory import check_channel_references, check_factories
 from gateway.settings.checks.filters import check_filters
@@ -54,6 +60,8 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_back_off,
     check_batches,
     check_dead_letters,
+    check_dead_letter_channels,
+    check_parallel,
     check_journal,
     check_journalled_links,
     check_capture,

@@ -33,6 +33,30 @@ def check_batches(settings: Settings, report: Report) -> None:
             report.note("CFG-BATCH", path, message)
 
 
+def check_parallel(settings: Settings, report: Report) -> None:
+    for id_, link in settings.links.items():
+        delivery = link.delivery
+        path = ("links", id_, "delivery")
+        if delivery.parallel > 1 and delivery.order and not delivery.order_by:
+            message = f"{delivery.parallel} connections cannot keep one order"
+            hint = "name in order_by what events have in common that must stay in order, or set `order: false`"
+            report.error("CFG-ORDER", (*path, "parallel"), message, hint)
+        if delivery.order_by and delivery.parallel == 1:
+            message = "with one connection everything stays in order anyway"
+            report.warning("CFG-NO-EFFECT", (*path, "order_by"), message, "set parallel, or remove it")
+
+
+def check_dead_letter_channels(settings: Settings, report: Report) -> None:
+    for id_, link in settings.links.items():
+        channel = settings.channels.get(link.dead_letter.channel or "")
+        if channel is not None and capabilities_of(channel).form != "message":
+            path = ("links", id_, "dead_letter", "channel")
+            message = (
+                f"channel {report.document.shown(path)} carries events, and dead letters are passed on as messages"
+            )
+            report.error("CFG-DEAD-LETTER", path, message, "name a queue of a broker or of a queue manager")
+
+
 def check_dead_letters(settings: Settings, report: Report) -> None:
     """Inside run_dir, where the gateway may write, and one file for each link, which has one writer only."""
     owners: dict[PurePosixPath, str] = {}

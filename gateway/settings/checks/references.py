@@ -15,6 +15,10 @@ def check_references(settings: Settings, report: Report) -> None:
         for id_, link in entries.items():
             _must_exist(report, (section, id_, "from"), link.source, channels, "channel", "CFG-UNKNOWN-CHANNEL")
             _must_exist(report, (section, id_, "to"), link.sink, channels, "channel", "CFG-UNKNOWN-CHANNEL")
+    for id_, its in settings.links.items():
+        if its.dead_letter.channel is not None:
+            path = ("links", id_, "dead_letter", "channel")
+            _must_exist(report, path, its.dead_letter.channel, channels, "channel", "CFG-UNKNOWN-CHANNEL")
     links = dict.fromkeys(report.document.keys(("links",)))
     for id_, asking in settings.links.items():
         if asking.replies is not None:
@@ -31,7 +35,7 @@ def check_unused(settings: Settings, report: Report) -> None:
         for section in ("links", "foreign_links")
         for link in document.keys((section,))
         for end in ("from", "to")
-    }
+    } | {link.dead_letter.channel for link in settings.links.values()}
     for channel in settings.channels:
         if channel not in joined:
             path = ("channels", channel)

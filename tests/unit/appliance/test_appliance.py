@@ -31,6 +31,9 @@ class Listener(Recorder):
         super().__init__()
         self.services: dict[str, dict[str, object]] = {}
 
+    def letters_expired(self, link: str, count: int) -> None:
+        self.lines.append((f"letters {link}", "expired", str(count)))
+
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         self.services[service] = {"state": state, **facts}
 

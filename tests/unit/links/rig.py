@@ -46,6 +46,7 @@ class Recorder:
 
     lines: list[tuple[str, str, str | None]] = field(default_factory=list)
     letters: list[tuple[Delivery, IsthmusError]] = field(default_factory=list)
+    attempts: list[int] = field(default_factory=list)
     disk_full: bool = False
 
     def side_changed(self, link: str, side: Side, state: State, error: IsthmusError | None, attempts: int) -> None:
@@ -57,10 +58,11 @@ class Recorder:
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         pass
 
-    def put(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
+    def put(self, link: str, delivery: Delivery, error: IsthmusError, attempts: int = 0) -> None:
         if self.disk_full:
             raise OSError(28, "No space left on device")
         self.letters.append((delivery, error))
+        self.attempts.append(attempts)
 
 
 class Rig:
