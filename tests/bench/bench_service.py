@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from adapters.cosnotification.stubs import CORBA
 from tests.bench.bench_cosnotification import process
 from tests.bench.harness import Bench, Measure
 from tests.interop.notification_service.clients import Channel, property_
+from tests.parts.jacorb import JacOrb
 
 COUNT = 20_000
 BATCH = 100
@@ -57,6 +58,43 @@ def setup(batch: int, consumers: int, filter_: str | None) -> Iterator[tuple[Mea
         yield through_the_service, bare
 
 
+@contextmanager
+def beside_jacorb(batch: int) -> Iterator[tuple[Measure, Measure]]:
+    """Both keep the order: one consumer, events of one priority; JacORB with one thread at each stage."""
+    form = "sequence" if batch else "structured"
+    with ExitStack() as stack:
+        local, orb = LocalOrb(), Orb()
+        local.start()
+        stack.callback(local.stop)
+        orb.start()
+        stack.callback(orb.stop)
+        service = NotificationService(orb)
+        service.start()
+        stack.callback(service.stop)
+        other = stack.enter_context(JacOrb(at_full_speed=True))
+        supplier = stack.enter_context(process("tests.bench.cosnotification_supplier"))
+        consumer = stack.enter_context(process("tests.bench.service_consumer"))
+        references = {"structured": consumer(""), "sequence": consumer("")}
+
+        def through(factory: str) -> Callable[[], float]:
+            def measure() -> float:
+                channel = Channel(local, factory)
+                connect(channel, form, batch, None, references[form])
+                proxy = local.to_string(channel.supplier(form))
+                started = time.perf_counter()
+                supplier(f"push {proxy} {COUNT} {batch}")
+                consumer(f"wait {COUNT}")
+                elapsed = time.perf_counter() - started
+                channel.close()
+                return COUNT / elapsed
+
+            return measure
+
+        theirs = through(other.ior.read_text().strip())
+        theirs()  # Java compiles what is hot
+        yield through(service.factory_ior), theirs
+
+
 def connect(channel: Channel, form: str, batch: int, filter_: str | None, consumer: str) -> None:
     proxy: Any = channel.proxy("push", "consumer", form)
     if batch:
@@ -76,4 +114,11 @@ BENCHES = [
     _bench(f"service-push-{BATCH}", BATCH),
     _bench("service-push-filtered", 0, filter_="$Severity > 2"),
     _bench("service-push-to-10", 0, consumers=10),
+    Bench("service-jacorb", "events/s", "JacORB's service between the same clients", partial(beside_jacorb, 0)),
+    Bench(
+        f"service-jacorb-{BATCH}",
+        "events/s",
+        "JacORB's service between the same clients",
+        partial(beside_jacorb, BATCH),
+    ),
 ]

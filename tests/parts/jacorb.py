@@ -36,6 +36,8 @@ _SYSTEM_PROPERTIES: Final = {
     "jacorb.notification.supplier.poll_intervall": "2",  # spelt so
     "jacorb.notification.consumer.backout_interval": "100",
 }
+_SMALL: Final = ("-Xmx192M", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_FAST: Final = ("-Xmx1G", "-Djacorb.notification.max_events_per_consumer=1000000")
 
 
 def fetch() -> list[Path]:
@@ -51,7 +53,9 @@ def fetch() -> list[Path]:
 class JacOrb:
     """One service, in a process that ends with ours. Channels have the ids 0 and 1."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, at_full_speed: bool = False) -> None:
+        """`at_full_speed`: as its users would run it under load, with both compilers of Java, and room for every event."""
+        self._options = _FAST if at_full_speed else _SMALL
         self._folder = tempfile.TemporaryDirectory(prefix="isthmus-jacorb-")
         folder = Path(self._folder.name)
         self.ior = folder / "factory.ior"
@@ -64,8 +68,9 @@ class JacOrb:
 
     def start(self) -> None:
         classpath = joined([compiled("leash"), *fetch()])
-        command = [tool("java"), "-Xmx192M", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+        command = [tool("java"), "-Xshare:auto"]
         command += [f"-D{name}={value}" for name, value in _SYSTEM_PROPERTIES.items()]
+        command += self._options
         command += ["-cp", classpath, "leash.Leash", "org.jacorb.notification.ConsoleMain"]
         command += ["-writeIOR", str(self.ior), "-channels", str(CHANNELS)]
         self.ior.unlink(missing_ok=True)
