@@ -15,7 +15,7 @@ from adapters.cosnotification import shims
 from adapters.cosnotification.settings import OrbSettings
 from adapters.cosnotification.stubs import CORBA, PortableServer, omniORB
 
-CONNECTIONS_PER_PEER: Final = 256  # calls to one server at the same time; each more would wait for those that run, or hang
+CONNECTIONS_PER_PEER: Final = 256  # calls to one server at the same time; more would wait for those that hang
 SERVER_THREADS: Final = 400  # held pushes take a thread each
 
 
