@@ -29,8 +29,10 @@ from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
 from gateway.links.replies import replies_of
+from gateway.links.start_time import holding
+from gateway.links.step import PatientStep
 from gateway.links.tap import Taps
-from gateway.links.translation import compile_step, translation_of
+from gateway.links.translation import compile_step, holds_back, translation_of
 from gateway.settings.addresses import parse_address
 from gateway.settings.settings import Settings
 from mappings.errors import IsthmusError
@@ -166,7 +168,7 @@ class Appliance:
             id_,
             handover.source if handover else self._source(id_),
             self._wiring.sink(id_),
-            compile_step(translation_of(settings, id_), replies_of(settings, id_)),
+            self._step_of(id_),
             DeadLetterFile(settings.dead_letter_path(id_)),
             self._listener,
             pace,
@@ -198,6 +200,11 @@ class Appliance:
         keeper, self._keeper = self._keeper, None
         if keeper is not None:
             keeper.stop()
+
+    def _step_of(self, link: str) -> PatientStep:
+        translation = translation_of(self.settings, link)
+        step = compile_step(translation, replies_of(self.settings, link))
+        return holding(step, self.settings.links[link].delivery.hold_secs) if holds_back(translation) else step
 
     def _duplicates(self, link: str) -> Duplicates | None:
         settings = self.settings

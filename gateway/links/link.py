@@ -9,6 +9,7 @@ One thread owns everything in here: the source, the sink, the flights. Others ma
 - **Order** is kept: flights are sent, and sent again after a lost connection, in the order of their deliveries.
 - **Back-pressure**: at most `window` events are in flight. When the sink is down or slow nothing more is taken from the source.
 - **Nothing is lost**: a source is acknowledged after the sink has confirmed, or after the dead letter is on disk.
+- **Not too early**: what may not be delivered yet (`start_time.py`) waits in the link; what comes behind it passes.
 - **Once**: what is known to have arrived (`duplicates.py`) is not sent again. What somebody else is sending just now waits for how
   that ends.
 - **Accounts**: `received = delivered + filtered + looped + expired + duplicate + dead-lettered + pending` at every moment. A source
@@ -51,7 +52,8 @@ from gateway.links.observer import LinkObserver, State
 from gateway.links.reasons import breaker_open, journal_full, too_old
 from gateway.links.recorder import Recorder, SilentRecorder
 from gateway.links.settling_source import SettlingSource
-from gateway.links.step import FILTERED, Step
+from gateway.links.start_time import WaitingRoom, starts_at
+from gateway.links.step import FILTERED, NotYet, PatientStep
 from gateway.links.tap import LinkTap
 from mappings.errors import Expired, IsthmusError, Looped, MappingError
 
@@ -90,6 +92,7 @@ class LinkStatus:
     error: IsthmusError | None  # why it stopped
     balance: Balance
     oldest_pending_secs: float | None
+    held: int = 0  # of those pending: their StartTime has not come
     inlet: InletStatus | None = None  # where it takes from a journal: who fills that
     capture: CaptureStatus | None = None  # where its traffic is captured
 
@@ -107,7 +110,7 @@ class Link:
         id_: str,
         source: Source,
         sink: Sink,
-        step: Step,
+        step: PatientStep,
         dead_letters: DeadLetters,
         observer: LinkObserver,
         pace: Pace | None = None,
@@ -139,6 +142,7 @@ class Link:
         self._flights: deque[Flight] = deque()
         self._in_flight = 0
         self._twins: list[Delivery] = []  # somebody else is sending the same event: wait for how that ends
+        self._held = WaitingRoom()
         self._batch_limit = min(self._pace.batch, sink.capabilities.max_batch)
         self._retry = Pauses(self._pace.retry)
         self._retry_at = 0.0
@@ -197,6 +201,7 @@ class Link:
             error=self._error,
             balance=self.balance(),
             oldest_pending_secs=self._oldest_pending_secs(),
+            held=len(self._held),
         )
 
     # The link's own thread
@@ -218,7 +223,7 @@ class Link:
             if self._duplicates is not None:
                 self._duplicates.leave()
             in_flight = [delivery for flight in self._flights for delivery in flight.deliveries]
-            unsettled = (*self._left, *in_flight, *self._twins)
+            unsettled = (*self._left, *in_flight, *self._twins, *self._held.deliveries)
             self._recorder.left(unsettled)
             if self._keep_source and self._error is None and self._source_end.ready:
                 self._handover = Handover(self._source, unsettled)
@@ -237,8 +242,9 @@ class Link:
         self._give_up()
         self._look_for_expired()
         self._look_at_twins()
+        self._look_at_held()
         everything_sent = self._send_waiting()
-        room = self._pace.window - self._in_flight - len(self._twins)
+        room = self._pace.window - self._in_flight - len(self._twins) - len(self._held)
         if room > 0 and everything_sent and self._may_receive:
             self._receive(min(room, self._batch_limit))
         else:
@@ -263,6 +269,7 @@ class Link:
         news = self._flights and self._flights[0].is_done
         try:
             patience_secs = IDLE_SECS if self._sink_end.ready else min(IDLE_SECS, self._sink_end.pause_secs)
+            patience_secs = self._held.wait_secs(patience_secs)
             deliveries = [] if news else self._source.receive(limit, patience_secs)
         except ReconnectError as error:
             self._source_end.lost(error)
@@ -317,7 +324,9 @@ class Link:
                 )
                 self._dead_letter(delivery, None, fault, endings)
             else:
-                if not isinstance(outgoing, Outgoing):
+                if isinstance(outgoing, NotYet):
+                    self._held.add(delivery, outgoing.until)
+                elif not isinstance(outgoing, Outgoing):
                     assert outgoing is FILTERED
                     endings.add("filtered", delivery)
                 elif self._is_ours_to_send(delivery, outgoing, endings):
@@ -339,6 +348,15 @@ class Link:
         if self._twins:
             twins, self._twins = self._twins, []
             self._take_off(twins)
+
+    def _look_at_held(self) -> None:
+        """What is due, and what the journal must not keep any longer."""
+        if len(self._held):
+            overdue = self._settling.overdue(self._held.deliveries) if self._settling is not None else 0
+            if overdue:
+                self._take_off(self._held.take(overdue))
+            if due := self._held.take_due():
+                self._take_off(due)
 
     def _renew(self, flight: Flight) -> None:
         """Translate again what has waited: its time to live has become shorter, or is over (OC-VAR-2)."""
@@ -427,7 +445,7 @@ class Link:
         for index, delivery in enumerate(deliveries):
             if index < overdue:
                 given_up.append((delivery, journal_full()))
-            elif max_age_secs is not None and delivery.received_at < oldest:
+            elif max_age_secs is not None and max(delivery.received_at, starts_at(delivery)) < oldest:
                 given_up.append((delivery, too_old(max_age_secs)))
             else:
                 break
@@ -580,7 +598,7 @@ class Link:
 
     def _wait(self) -> None:
         """Until something is due, or there is news."""
-        due = [IDLE_SECS]
+        due = [self._held.wait_secs(IDLE_SECS)]
         due += [end.pause_secs for end in (self._source_end, self._sink_end) if not end.ready]
         if self._retry_at > (now := time.monotonic()):
             due.append(self._retry_at - now)
@@ -610,7 +628,7 @@ class Link:
 
     def _oldest_pending_secs(self) -> float | None:
         try:
-            oldest = self._flights[0].deliveries[0] if self._flights else self._twins[0]
+            oldest = self._flights[0].deliveries[0] if self._flights else (*self._twins, *self._held.deliveries)[0]
             return time.time() - oldest.received_at
-        except IndexError:  # another thread asks: they may be gone by now
+        except (IndexError, RuntimeError):  # another thread asks: they may be gone by now
             return None

@@ -19,6 +19,7 @@ def status_to_json(status: LinkStatus) -> dict[str, Any]:
         "sink": {"state": status.sink, "error": _error(status.sink_error)},
         "accounts": {**status.balance._asdict(), "holds": status.balance.holds},
         "oldest_pending_secs": status.oldest_pending_secs,
+        "held": status.held,
         "inlet": _inlet(status.inlet),
         "capture": asdict(status.capture) if status.capture is not None else None,
     }

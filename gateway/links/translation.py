@@ -47,6 +47,12 @@ def translation_of(settings: Settings, link: str) -> Translation:
     )
 
 
+def holds_back(translation: Translation) -> bool:
+    """Whether a StartTime is ours to mind: from event to message, over a wire that is told no delay (OC-VAR-4)."""
+    forms = translation.source_form, translation.sink_form
+    return forms == ("event", "message") and not translation.options.scheduled_delay
+
+
 def options_of(
     link: LinkSettings, *, profile: str, destination: str | None = None, scheduled_delay: bool = False
 ) -> Options:

@@ -77,6 +77,11 @@ class Delivery(StrictModel):
     window: int = Field(default=1_000, ge=1, description="Events in flight: sent, not yet confirmed.")
     batch: int = Field(default=100, ge=1, description="Events in one send.")
     batch_wait_ms: int = Field(default=0, ge=0, description="Longest wait for a batch to fill.")
+    hold_secs: int = Field(
+        default=3_600,
+        ge=0,
+        description="How far ahead a StartTime may be, where the wire to the sink knows no delay and the link holds the event.",
+    )
     retry: Retry = Field(default=Retry(), description="What happens while the far side takes nothing.")
     journal: LinkJournal = Field(default=LinkJournal(), description="How the link uses the gateway's journal.")
 
