@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
     "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
     "tap": Entry("gateway.cli.tap:tap", "Show events of a running gateway while they pass."),
+    "domain": Entry("gateway.cli.domain:domain", "See and change event domains over CORBA."),
     "journal": Entry("gateway.cli.journal:journal", "Look into a journal, check it, mend it, export from it."),
     "capture": Entry("gateway.cli.capture:capture", "Look into a capture of traffic, without Spark."),
     "dlq": Entry("gateway.cli.dlq:dlq", "See, export, throw away or send again dead letters."),
