@@ -28,6 +28,8 @@ COMMANDS: Final[dict[str, Entry]] = {
     "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
     "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
     "tap": Entry("gateway.cli.tap:tap", "Show events of a running gateway while they pass."),
+    "plan": Entry("gateway.cli.plan:plan", "Show what a changed configuration would do to the running gateway."),
+    "apply": Entry("gateway.cli.plan:apply", "Make the running gateway take over a changed configuration."),
     "domain": Entry("gateway.cli.domain:domain", "See and change event domains over CORBA."),
     "journal": Entry("gateway.cli.journal:journal", "Look into a journal, check it, mend it, export from it."),
     "capture": Entry("gateway.cli.capture:capture", "Look into a capture of traffic, without Spark."),

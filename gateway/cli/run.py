@@ -14,14 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from adapters import garbage
+from gateway.appliance.active import Active, forget_active
 from gateway.appliance.appliance import Appliance
 from gateway.cli.exit_codes import ExitCode
-from gateway.settings import Settings, SettingsError, read
+from gateway.settings import Settings, SettingsError, Source, read
 from gateway.telemetry import log
 
 ECHO_SECS: Final = 1.0  # a second signal that comes sooner is taken for the same one
@@ -44,38 +45,63 @@ def run(
     """Start the gateway in the foreground. SIGTERM or Ctrl-C drains and ends it, SIGHUP reloads its links."""
     log.configure(log_format.value)
     listener = log.GatewayLog()
-    appliance = Appliance(_loaded(config, listener), listener, drain_secs=drain_secs)
+    loaded = _loaded(config, listener)
+    appliance = Appliance(loaded.settings, listener, drain_secs=drain_secs)
     with _signals() as signals:
         listener.gateway_changed("starting", name=appliance.settings.name, config=str(config), process=os.getpid())
         appliance.start()
         garbage.tune()
+        run_dir = Path(appliance.settings.run_dir)
+        active = Active(os.getpid(), str(config.absolute()), loaded.text)
+        active.write(run_dir)
         listener.gateway_changed("ready", links=len(appliance.statuses()))
         while signals.next() == signal.SIGHUP:
-            _reload(appliance, config, listener)
+            active = _reload(appliance, config, listener, active)
+            active.write(run_dir)
         listener.gateway_changed("draining")
+        forget_active(run_dir)
         drained = appliance.stop()
         listener.gateway_changed("stopped", drained=drained)
     if not drained:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _loaded(config: Path, listener: log.GatewayLog) -> Settings:
+class _Loaded(NamedTuple):
+    settings: Settings
+    text: str
+
+
+def _loaded(config: Path, listener: log.GatewayLog) -> _Loaded:
     """Raises SettingsError; what is doubtful and no error is logged."""
-    reading = read(config)
+    source = _source(config)
+    reading = read(source or config)
     if not reading.runnable or reading.settings is None:
         raise SettingsError(reading.findings)
     listener.doubts([finding for finding in reading.findings if finding.severity == "warning"])
-    return reading.settings
+    return _Loaded(reading.settings, _text(source))
 
 
-def _reload(appliance: Appliance, config: Path, listener: log.GatewayLog) -> None:
+def _reload(appliance: Appliance, config: Path, listener: log.GatewayLog, active: Active) -> Active:
+    """What the gateway runs with then."""
     try:
-        settings = _loaded(config, listener)
+        loaded = _loaded(config, listener)
     except SettingsError as error:
         listener.reload_refused(error.errors)
-        return
-    difference = appliance.reload(settings)
+        return active._replace(refused=_text(_source(config)))
+    difference = appliance.reload(loaded.settings)
     listener.gateway_changed("reloaded", **difference._asdict())
+    return active._replace(text=loaded.text, refused=None)
+
+
+def _source(config: Path) -> Source | None:
+    try:
+        return Source.of(config)
+    except (OSError, ValueError):  # reading it again says what is wrong
+        return None
+
+
+def _text(source: Source | None) -> str:
+    return "" if source is None else source.data.decode("utf-8", "replace")
 
 
 class _Signals:
