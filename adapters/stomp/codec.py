@@ -284,9 +284,11 @@ class Decoder:
 
     def _learn(self, frame: Frame, is_bytes: bool) -> None:
         names = wire_names(frame)
-        if names is None or not self._numbers.isdisjoint(names):
+        if not self._numbers.isdisjoint(names):
             return
-        places = {unescape(name): place for place, name in enumerate(names)}
+        places: dict[str, int] = {}
+        for place, name in enumerate(names):
+            places.setdefault(unescape(name), place)  # of a header that comes twice the first counts
         properties = [(self._property(header), place) for header, place in places.items()]
         self._layouts.add(
             Layout(

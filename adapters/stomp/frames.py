@@ -122,7 +122,10 @@ def parse_headers(head: bytes) -> dict[str, str]:
     except ValueError:
         raise FrameError("a header line without ':'") from None
     if len(headers) != len(lines):  # the first one counts
-        headers = dict([line.split(":", 1) for line in reversed(lines)])
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers.setdefault(name, value)
     if b"\\" in head and not head.startswith(_NOT_ESCAPED):
         return {
             unescape(name) if "\\" in name else name: unescape(value) if "\\" in value else value

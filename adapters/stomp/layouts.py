@@ -72,10 +72,9 @@ class Layouts:
         del self._known[MOST_LAYOUTS:]
 
 
-def wire_names(frame: Frame) -> list[str] | None:
-    """The header names of a head as they stand on the wire, in order; None where one comes twice (the first counts then)."""
-    names = [line.partition(":")[0] for line in frame.head.decode().split("\n")[1:]]
-    return names if len(set(names)) == len(names) else None
+def wire_names(frame: Frame) -> list[str]:
+    """The header names of a head as they stand on the wire, in order."""
+    return [line.partition(":")[0] for line in frame.head.decode().split("\n")[1:]]
 
 
 def expression_of(command: str, names: list[str]) -> re.Pattern[str]:

@@ -14,7 +14,7 @@ from adapters.base import Delivery, Outgoing
 from adapters.stomp.settings import StompChannel, StompEndpoint
 from adapters.stomp.sink import StompSink
 from adapters.stomp.source import StompSource
-from mappings.model import Body, Headers, Message, MessageProperty, StreamElement
+from mappings.model import NON_PERSISTENT, Body, Headers, Message, MessageProperty, StreamElement
 from tests.parts.broker import Broker
 from tests.parts.jms_client import JmsClient, JmsValue, Received, message, text_message
 
@@ -273,3 +273,83 @@ def test_a_numeric_selector_of_ours_on_typed_properties(
         connection.send(queue, *forms)
     received = _receive(broker, queue, 2, selector)
     assert [one.body.value for one in received] == ["3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "matching"),
+    [
+        # ActiveMQ remembers parsed selectors by their text without the prefix: so no two here have the same.
+        ("$Severity > 2", []),  # JMS 3.8.1.1: text is never greater than a number
+        ("$Severity = '3'", ["3"]),
+        ("convert_string_expressions:$Severity >= 3", ["3", "4"]),
+        ("JMSPriority > 5", ["4"]),  # a field is a number for everybody
+    ],
+)
+def test_what_a_jms_selector_sees_of_our_numbers(
+    broker: Broker, jms: JmsClient, unique: Unique, selector: str, matching: list[str]
+) -> None:
+    """As docs/stomp.md says; over an endpoint of type jms they are numbers (test_jms_and_java.py)."""
+    queue = f"queue://{unique('numbers')}"
+    sent = [
+        Message(Headers(JMSPriority=n + 2), (MessageProperty("$Severity", "int", n),), Body("TextMessage", str(n)))
+        for n in range(5)
+    ]
+    _send(broker, queue, *sent)
+    with jms.connect(broker) as connection:
+        seen = [one.body for one in connection.browse(queue, selector)]
+    assert sorted(seen) == matching
+
+
+def test_a_message_that_may_be_lost_and_an_answer_to_come(broker: Broker, jms: JmsClient, unique: Unique) -> None:
+    queue, back = f"queue://{unique('volatile')}", f"topic://{unique('back')}"
+    headers = Headers(JMSDeliveryMode=NON_PERSISTENT, JMSReplyTo=back, JMSCorrelationID="ID:x")
+    _send(broker, queue, Message(headers, (MessageProperty("$single", "float", 0.5),), Body("TextMessage", "x")))
+    with jms.connect(broker) as connection:
+        [received] = connection.subscribe(queue).expect()
+    assert received.headers["JMSDeliveryMode"] == "NON_PERSISTENT"
+    assert (received.headers["JMSReplyTo"], received.headers["JMSCorrelationID"]) == (back, "ID:x")
+    assert received.properties["$single"] == JmsValue("String", "0.5", "java.lang.String")
+
+
+OBJECT = b"\xac\xed\x00\x05t\x00\x05hello"  # java.lang.String "hello", serialized
+LOST = {
+    ("activemq", "StreamMessage"): [Body()],
+    ("activemq", "ObjectMessage"): [Body("TextMessage", "<string>hello</string>")],
+    ("activemq", "Message"): [Body()],
+    ("artemis", "StreamMessage"): [],  # not delivered at all
+    ("artemis", "ObjectMessage"): [Body()],
+    ("artemis", "MapMessage"): [Body()],
+    ("artemis", "Message"): [Body()],
+}
+
+
+@pytest.mark.parametrize(
+    ("body_type", "body"),
+    [("StreamMessage", [("int", 1)]), ("ObjectMessage", OBJECT), ("MapMessage", {"n": ("int", 1)}), ("Message", None)],
+)
+def test_what_stomp_loses_of_a_jms_producer(
+    broker: Broker, jms: JmsClient, unique: Unique, body_type: str, body: object
+) -> None:
+    """The broker turns these into what docs/stomp.md says, or keeps them back; what comes behind them comes."""
+    queue = f"queue://{unique('lost')}"
+    with jms.connect(broker) as connection:
+        connection.send(queue, message(body_type, body, {"n": ("int", 1)}), text_message("behind"))
+    source = StompSource(_endpoint(broker), StompChannel(endpoint="broker", destination=queue))
+    source.connect()
+    deliveries: list[Delivery] = []
+    deadline = time.monotonic() + 20.0
+    try:
+        while not any(text_of(one) == "behind" for one in deliveries) and time.monotonic() < deadline:
+            deliveries += source.receive(10, 1.0)
+        source.acknowledge(deliveries)
+    finally:
+        source.close()
+    *lost, behind = [one.payload for one in deliveries if isinstance(one.payload, Message)]
+    assert behind.body == Body("TextMessage", "behind")
+    typed = Body("MapMessage", (MessageProperty("n", "int", 1),))
+    assert [one.body for one in lost] == LOST.get((broker.kind, body_type), [typed])
+    assert all(MessageProperty("n", "String", "1") in one.properties for one in lost)
+
+
+def text_of(delivery: Delivery) -> object:
+    return delivery.payload.body.value if isinstance(delivery.payload, Message) else None

@@ -41,7 +41,7 @@ def test_heads_that_resemble_one_another_are_told_apart() -> None:
         ("a:b:2",): {"a": "b:2"},
         ("b:2", "a:1"): {"a": "1", "b": "2"},
         ("a\\cb:2",): {"a:b": "2"},
-        ("a:first", "a:second"): {"a": "first"},
+        ("a:first", "b:2", "a:second"): {"a": "first", "b": "2"},
         ("a:1", "$body:cdr-any"): {"a": "1", "$body": "cdr-any"},
         ("a:1", "$body:octets"): {"a": "1", "$body": "octets"},
         ("$body:null", "$stomp$$body:map"): {"$body": "map"},
