@@ -158,6 +158,8 @@ def _options(settings: OrbSettings) -> list[str]:
     arguments = ["isthmus"]
     for name, value in options.items():
         arguments += [f"-ORB{name}", value]
+    for network in settings.allow or ():  # with the first rule of ours, what no rule names is refused
+        arguments += ["-ORBserverTransportRule", f"{network} tcp"]
     return arguments
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import ipaddress
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from adapters.base import Capabilities
 from adapters.settings_base import ChannelBase, EndpointBase, StrictModel
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise ValueError("it is neither an address (10.1.2.3) nor a network (10.0.0.0/8)") from None
+
+
+Network = Annotated[str, AfterValidator(_network)]
 
 
 class OrbSettings(StrictModel):
@@ -26,6 +37,11 @@ class OrbSettings(StrictModel):
         default=None,
         description="Where names of the form corbaname:rir:#context/name are looked up: the reference of a naming service, in any "
         "form that `factory` takes.",
+    )
+    allow: list[Network] | None = Field(
+        default=None,
+        min_length=1,
+        description="Addresses (10.1.2.3) and networks (10.0.0.0/8) whose connections are taken; absent: all.",
     )
     max_message_bytes: int = Field(
         default=64 * 1024 * 1024, ge=8192, description="No request may be larger, in either direction."

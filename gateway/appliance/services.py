@@ -82,6 +82,7 @@ class Services:
             idl=settings.idl,
             include=settings.include,
             store=None if settings.store is None else Path(settings.store),
+            hides_others=settings.hide_others,
         )
         service.start()
         self._undo.append(service.stop)

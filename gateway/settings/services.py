@@ -27,6 +27,10 @@ class NotificationServiceSettings(StrictModel):
         min_length=1,
         description="Keeps what is Persistent over a restart: objects with their references, and events. Needs a fixed port.",
     )
+    hide_others: bool = Field(
+        default=False,
+        description="Clients find only the admins and proxies that were obtained from their own address, and the default admins.",
+    )
     channels: int = Field(default=1, ge=0, description="Event channels that are made at start, with ids from 0.")
     typed_channels: int = Field(
         default=0, ge=0, description="Typed event channels that are made at start, with ids of their own from 0."

@@ -73,6 +73,7 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
             "qos": self.qos.state(),
             "types": self.declared.state(),
             "next": self._ids.next,
+            "owner": self.owner,
             **self.filters_state(),
         }
 
@@ -85,6 +86,7 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
         self.qos.restore(state["qos"])
         self.declared.restore(state["types"])
         self._ids.restart(state["next"])
+        self.owner = state["owner"]
         self.restore_filters(state, find)
         self.qos_changed()
 
@@ -145,9 +147,9 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
 
     def _find(self, id_: int) -> Any:
         proxy = self._proxies.get(id_)
-        if proxy is None:
+        if proxy is None or not proxy.is_shown:
             raise CosNotifyChannelAdmin.ProxyNotFound
         return proxy.reference
 
     def _ids_of(self, kinds: tuple[type, ...]) -> list[int]:
-        return [proxy.id for proxy in self.proxies if isinstance(proxy, kinds)]
+        return [proxy.id for proxy in self.proxies if isinstance(proxy, kinds) and proxy.is_shown]

@@ -89,10 +89,10 @@ class Channel(ServiceObject, QosAdmin):
         return _find(self._supplier_admins, id_)
 
     def get_all_consumeradmins(self) -> list[int]:
-        return list(self._consumer_admins)
+        return _shown(self._consumer_admins)
 
     def get_all_supplieradmins(self) -> list[int]:
-        return list(self._supplier_admins)
+        return _shown(self._supplier_admins)
 
     def get_admin(self) -> Any:
         return self.admin_properties.to_orb()
@@ -225,6 +225,15 @@ class EventChannel(Channel, CosNotifyChannelAdmin__POA.EventChannel):  # type: i
 
 def _find(admins: Any, id_: int) -> Any:
     admin = admins.get(id_)
-    if admin is None:
+    if admin is None or not _is_shown(admin):
         raise CosNotifyChannelAdmin.AdminNotFound
     return admin.reference
+
+
+def _shown(admins: dict[int, Any]) -> list[int]:
+    return [id_ for id_, admin in list(admins.items()) if _is_shown(admin)]
+
+
+def _is_shown(admin: Any) -> bool:
+    """The default admins are everybody's."""
+    return admin.id == 0 or bool(admin.is_shown)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from adapters.cosnotification.service.advertiser import report
+from adapters.cosnotification.service.advertiser_stubs import Advertiser, ChannelReport
 from adapters.cosnotification.service.objects import ServiceObject
 from adapters.cosnotification.service.store.kept import Find
 from adapters.cosnotification.service.stubs import (
@@ -23,12 +25,17 @@ class EventChannelFactory(
     ServiceObject,
     CosNotifyChannelAdmin__POA.EventChannelFactory,  # type: ignore[misc]
     CosTypedNotifyChannelAdmin__POA.TypedEventChannelFactory,  # type: ignore[misc]
+    Advertiser,
 ):
-    """Makes channels of both kinds; its reference says EventChannelFactory, and it is a TypedEventChannelFactory when asked."""
+    """Makes channels of both kinds, and tells what is offered and wanted in them.
+
+    Its reference says EventChannelFactory; when asked it is a TypedEventChannelFactory and an Isthmus::Advertiser, too.
+    """
 
     _omni_op_d: ClassVar = {
         **CosNotifyChannelAdmin__POA.EventChannelFactory._omni_op_d,
         **CosTypedNotifyChannelAdmin__POA.TypedEventChannelFactory._omni_op_d,
+        **Advertiser._omni_op_d,
     }
 
     def __init__(self, service: ServiceHost) -> None:
@@ -69,6 +76,9 @@ class EventChannelFactory(
 
     def get_typed_event_channel(self, id_: int) -> Any:
         return _find(self._service.typed_channels, id_)
+
+    def advertise(self) -> list[ChannelReport]:
+        return [report(channel) for channel in self._service.all_channels]
 
     def _set_up(self, channel: Channel, initial_qos: Any, initial_admin: Any) -> tuple[Any, int]:
         try:

@@ -51,6 +51,7 @@ class ServiceHost:
         interfaces: Sequence[TypedInterface] = (),
         secret: bytes | None = None,
         store: Path | None = None,
+        hides_others: bool = False,
         queue_limit: int = QUEUE_LIMIT,
         retry: RetryPolicy | None = None,
         room: str = ROOM,
@@ -64,6 +65,7 @@ class ServiceHost:
         self.ledger: Ledger | None = None
         self.reviving = False
         self._keys: dict[str, bytes] = {}  # by place, of what comes back from the store
+        self.hides_others = hides_others
         self.queue_limit = queue_limit
         self.retry = retry or RetryPolicy()
         self.initial: dict[str, int] = {EventChannel.PLACE: channels, TypedEventChannel.PLACE: typed_channels}

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from adapters.cosnotification.service.peer import is_visible, peer_host
 from adapters.cosnotification.service.qos import Qos
 from adapters.cosnotification.service.store.kept import KeptObject
 from adapters.cosnotification.service.stubs import CORBA
@@ -26,9 +27,15 @@ class ServiceObject(KeptObject):
 
     orb: LocalOrb
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the caller of the moment may find it by asking others."""
+        return not self.service.hides_others or is_visible(self)
+
     def __init__(self, service: ServiceHost, place: str, *, fixed: bool = False) -> None:
         """`fixed`: what stands at this place is made at every start, and has the same key then."""
         self.service = service
+        self.owner = peer_host()  # who obtained it, or had it made
         self.orb = service.orb
         self.place = place
         self.key = service.fixed_key(place) if fixed else service.new_key(place)

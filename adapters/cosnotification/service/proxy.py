@@ -96,6 +96,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
             "qos": self.qos.state(),
             "types": self.declared.state(),
             "updates": self.updates_on,
+            "owner": self.owner,
             "connected": self._connected,
             "suspended": self._suspended,
             "client": reference_text(self.orb, self._client),
@@ -110,6 +111,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
         self.qos.restore(state["qos"])
         self.declared.restore(state["types"])
         self.updates_on = state["updates"]
+        self.owner = state["owner"]
         self.restore_filters(state, find)
         if state["connected"]:
             self._join(reference_from(self.orb, state["client"], self.CLIENT))

@@ -28,17 +28,21 @@ class NotificationService:
         idl: Sequence[str] = (),
         include: Sequence[str] = (),
         store: Path | None = None,
+        hides_others: bool = False,
     ) -> None:
         self._orb = orb
         self._channels = channels
         self._typed = typed_channels, tuple(idl), tuple(include)
+        self._hides_others = hides_others
         self._store = None if store is None else str(store.absolute())
         self._secret = secrets.token_bytes(32)
         self.factory_ior = ""
 
     def start(self) -> None:
         """The ORB must be running. Raises StopError."""
-        self.factory_ior = self._orb.host("service_start", self._channels, self._secret, self._typed, self._store)
+        self.factory_ior = self._orb.host(
+            "service_start", self._channels, self._secret, self._typed, self._store, self._hides_others
+        )
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""

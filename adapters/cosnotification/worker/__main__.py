@@ -144,7 +144,12 @@ class Worker:
         return found is None or found.close()
 
     def call_service_start(
-        self, channels: int, secret: bytes, typed: tuple[int, tuple[str, ...], tuple[str, ...]], store: str | None
+        self,
+        channels: int,
+        secret: bytes,
+        typed: tuple[int, tuple[str, ...], tuple[str, ...]],
+        store: str | None,
+        hides_others: bool,
     ) -> str:
         typed_channels, idl, include = typed
         interfaces = read_interfaces(idl, include) if idl else ()
@@ -155,6 +160,7 @@ class Worker:
             interfaces=interfaces,
             secret=secret,
             store=None if store is None else Path(store),
+            hides_others=hides_others,
         )
         service.start()
         self._service = service

@@ -31,6 +31,7 @@ class KeptService:
 
     def __init__(self, folder: Path, **options: Any) -> None:
         self._port = ReservedPort()
+        self.port = self._port.number
         self._options = {"listen": f"127.0.0.1:{self._port.number}", "store": str(folder / "notify.db"), **options}
         self._process: subprocess.Popen[str] | None = None
         self.factory_ior = ""
@@ -70,11 +71,12 @@ class KeptService:
 
 def main() -> None:
     options = json.loads(sys.argv[1])
-    orb = LocalOrb(OrbSettings(listen=options["listen"]), held=[ROOM])
+    orb = LocalOrb(OrbSettings(listen=options["listen"], allow=options.get("allow")), held=[ROOM])
     orb.start()
     retry = RetryPolicy(longest_pause_secs=0.3, give_up_secs=options.get("give_up_secs", 300.0))
     channels = options.get("channels", 1)
-    service = ServiceHost(orb, channels=channels, store=Path(options["store"]), retry=retry)
+    hides = options.get("hides_others", False)
+    service = ServiceHost(orb, channels=channels, store=Path(options["store"]), hides_others=hides, retry=retry)
     service.start()
     print(service.factory_ior, flush=True)
     for line in sys.stdin:

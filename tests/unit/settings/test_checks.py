@@ -196,6 +196,7 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, typed_channels: ▶1}}\n", "name the IDL files"),
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[none.idl]}}\n", "no file none.idl"),
     ("CFG-IDL", "name: x\nservices: {notification: {factory_ior: run/n.ior, idl: ▶[pyproject.toml]}}\n", "pyproject.toml:"),
+    ("CFG-VALUE", "name: x\norb: {allow: [10.0.0.0/8, ▶ns.example]}\n", "neither an address"),
     ("CFG-STORE-PORT", "name: x\norb: {listen: '127.0.0.1:0'}\n"
      "services: {notification: {factory_ior: run/n.ior, store: ▶n.db}}\n", "fixed port"),
     ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"

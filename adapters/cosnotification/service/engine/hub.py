@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.route import Route
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.store.ledger import Ledger
+
+
+MOST_TYPES: Final = 10_000  # counted each for itself: suppliers may make up ever new ones
+OTHERS: Final = ("*", "*")
 
 
 class Full(Exception):
@@ -22,6 +26,7 @@ class Hub:
 
     def __init__(self, channel: str = "") -> None:
         self.accepted = 0
+        self.passed: dict[tuple[str, str], int] = {}  # events by type; of two threads at once one may go uncounted
         self.reject_over = 0  # MaxQueueLength where RejectNewEvents is set; 0: never
         self.ledger: Ledger | None = None  # set where the channel's connections are Persistent
         self.persistent = False  # EventReliability of events that say none
@@ -53,6 +58,7 @@ class Hub:
             self._save_and_send([event], self.ledger)
             return
         self.accepted += 1
+        self._count(event)
         for route in self._routes:
             route.offer(event)
 
@@ -64,6 +70,8 @@ class Hub:
             self._save_and_send(events, self.ledger)
             return
         self.accepted += len(events)
+        for event in events:
+            self._count(event)
         for route in self._routes:
             route.offer_many(events)
 
@@ -90,8 +98,19 @@ class Hub:
         if saved:
             ledger.accept(self._channel, saved)
         self.accepted += len(events)
+        for event in events:
+            self._count(event)
         for put in puts:
             put()
+
+    def _count(self, event: CarriedEvent) -> None:
+        passed, type_ = self.passed, event.event_type
+        try:
+            passed[type_] += 1
+        except KeyError:
+            if len(passed) >= MOST_TYPES:
+                type_ = OTHERS
+            passed[type_] = passed.get(type_, 0) + 1
 
     def _check_room(self) -> None:
         if self.is_full:
