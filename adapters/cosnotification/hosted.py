@@ -37,6 +37,11 @@ class HostedPart:
     def ask(self, question: str, *arguments: Any) -> Any:
         return self._orb.ask("part_ask", self._key, question, *arguments, timeout_secs=ASK_SECS)
 
+    def resettle(self, settings: str) -> None:
+        """What the part is made with when it has to be made again."""
+        self._settings = settings
+        self._orb.rehost("part_start", self._key, self._place, self._number, settings, key=self._key)
+
     def stop(self) -> None:
         if self._number:
             self._orb.unhost(self._key, "part_stop", self._key)

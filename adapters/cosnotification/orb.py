@@ -221,6 +221,11 @@ class Orb:
         self._hosted[key or name] = name, arguments
         return answer
 
+    def rehost(self, name: str, *arguments: Any, key: str) -> None:
+        """What is hosted under this key is hosted in other words by later workers."""
+        if key in self._hosted:
+            self._hosted[key] = name, arguments
+
     def ask(self, name: str, *arguments: Any, timeout_secs: float = START_SECS) -> Any:
         """A call to the worker that is there now. Raises StopError, ReconnectError, or what the worker says."""
         with self._lock:

@@ -104,6 +104,7 @@ class Appliance:
                     handovers[id_].source.close()
                 error = StopError("LNK-NOT-STARTED", str(trouble), path=f"links.{id_}")
                 self._listener.link_changed(id_, "stopped", error)
+        self._services.configure(settings)
         with suppress(IsthmusError, ImportError):  # the listener was told
             self._intakes.begin(settings, tuple(self._links))
         return difference

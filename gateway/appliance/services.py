@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.base import AdapterError
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
@@ -20,6 +22,7 @@ from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from adapters.cosnotification.orb import Orb
+    from gateway.domain.corba.service import EventDomainsService
 
 
 class Services:
@@ -27,6 +30,7 @@ class Services:
         self._settings = settings
         self._listener = listener
         self._orb: Orb | None = None
+        self._event_domains: EventDomainsService | None = None
         self._undo: list[Callable[[], object]] = []
 
     def start(self) -> None:
@@ -49,6 +53,14 @@ class Services:
         while self._undo:
             self._undo.pop()()
         self._orb = None
+
+    def configure(self, settings: Settings) -> None:
+        """The gateway has taken over another configuration: the domain that shows it follows."""
+        from gateway.domain.configured_form import configured_form
+
+        if self._event_domains is not None:
+            with suppress(AdapterError):  # the ORB's process is being started again, with what it has to show
+                self._event_domains.configure(configured_form(settings))
 
     def orb(self) -> Orb:
         """The one ORB of the process, started when it is first asked for. Raises StopError."""
@@ -103,12 +115,15 @@ class Services:
         self._listener.service_changed("logs", "ready", factory_ior=settings.factory_ior)
 
     def _start_event_domains(self, settings: EventDomainsServiceSettings) -> None:
+        from gateway.domain.configured_form import configured_form
         from gateway.domain.corba.service import EventDomainsService
 
         store = settings.store or str(Path(self._settings.run_dir) / "event-domains.db")
-        service = EventDomainsService(self.orb(), settings, store, self._listener)
+        configured = configured_form(self._settings)
+        service = EventDomainsService(self.orb(), settings, store, self._listener, configured)
         references = service.start()
         self._undo.append(service.stop)
+        self._event_domains = service
         for kind, file in (
             ("domain", settings.factory_ior),
             ("typed-domain", settings.typed_factory_ior),

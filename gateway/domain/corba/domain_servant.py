@@ -87,10 +87,10 @@ class EventDomainServant(CosEventDomainAdmin__POA.EventDomain):  # type: ignore[
             self.live.remove_connection(id_)
 
     def destroy(self) -> None:
-        self._destroyed()
-        self.end()
         with spoken():
             self.live.destroy()
+        self._destroyed()
+        self.end()
 
     # Cycles, diamonds, defaults
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from adapters.cosnotification.local_orb import LocalOrb
 from gateway.domain.connection import ChannelType
+from gateway.domain.corba.configured import BrokerChannel, ConfiguredDomain, ConfiguredIds, core_of
 from gateway.domain.corba.domain_servant import EventDomainServant
-from gateway.domain.corba.live_domain import Domain, LiveDomain, head_of
+from gateway.domain.corba.live_domain import Domain, LiveDomain, Report, head_of
 from gateway.domain.corba.log_domain_servant import EventLogDomainServant
 from gateway.domain.corba.members import MemberChannel
 from gateway.domain.corba.store import DomainStore
@@ -50,6 +51,7 @@ class Factory:
         self._make = make
         self._lock = threading.Lock()
         self._servants: dict[int, EventDomainServant] = {}
+        self._stand_in: Any = None
         self._restore()
         self.reference = orb.activate(self, key(f"{self.KIND}-factory"))
 
@@ -117,7 +119,29 @@ class Factory:
 
 
 class EventDomainFactory(Factory, CosEventDomainAdmin__POA.EventDomainFactory):  # type: ignore[misc]
+    """It knows one more, which it did not make: that of the gateway's configuration."""
+
     KIND, DOMAIN = "domain", EventDomainServant
+
+    def configure(self, form: dict[str, Any], report: Report) -> None:
+        """The configuration is there, or another one is. It has a domain from when it first has channels."""
+        with self._lock:
+            ids = ConfiguredIds(self._store)
+            if ids.domain is None and not form["members"]:
+                return
+            if self._stand_in is None:
+                self._stand_in = self._orb.activate(BrokerChannel(), self._key("broker-channel"))
+            core = core_of(self._orb, form, ids, self._stand_in)
+            id_ = ids.domain if ids.domain is not None else self._domains.domain_ids.take(self._domains.domains)
+            self._store.next_domain(self.KIND, self._domains.domain_ids.next)
+            ids.keep(id_)
+            servant = self._servants.get(id_)
+            if servant is None:
+                live = ConfiguredDomain(self._orb, self.KIND, id_, core, self._store, report, stand_in=self._stand_in)
+                servant = self._serve(live)
+            assert isinstance(servant.live, ConfiguredDomain)
+            servant.live.take_over(core)
+            self._domains.domains[id_] = core
 
     create_event_domain = Factory.create
     get_all_domains = Factory.all

@@ -82,7 +82,7 @@ class LiveDomain:
         with self._changing:
             with self._state:
                 member = self.core.add_channel(channel, type_)
-            self._store.put_member(self.kind, self.id, member, _member_body(channel))
+            self._keep_member(member, channel)
             self._keep_head()
         return member
 
@@ -198,7 +198,7 @@ class LiveDomain:
         def connected() -> Any:
             admin, fresh = channel.client_admin(place.client)
             if fresh:
-                self._store.put_member(self.kind, self.id, member, _member_body(channel))
+                self._keep_member(member, channel)
             proxy = place.obtain(admin, key)
             try:
                 place.connect(proxy, client)
@@ -255,6 +255,9 @@ class LiveDomain:
         for id_, known in self.wires.items():
             if known is wire:
                 self._report(self, id_, state, trouble)
+
+    def _keep_member(self, member: int, channel: MemberChannel) -> None:
+        self._store.put_member(self.kind, self.id, member, _member_body(channel))
 
     def _keep_head(self) -> None:
         self._store.put_domain(self.kind, self.id, head_of(self))

@@ -29,15 +29,13 @@ class MemberChannel:
         admins: dict[str, str] | None = None,
     ) -> None:
         self.reference = reference
-        self.ior = orb.to_string(reference)
+        self.ior = "" if reference is None else orb.to_string(reference)
         self.type = type_
         self.admins = admins or {}  # by "consumer" and "supplier"
         self._orb = orb
         self._lock = threading.Lock()
-        self.set_time_out(orb.settings.call_timeout_ms)
-
-    def set_time_out(self, timeout_ms: int) -> None:
-        set_time_out(self.reference, timeout_ms)
+        if reference is not None:
+            set_time_out(reference, orb.settings.call_timeout_ms)
 
     @property
     def typed(self) -> bool:

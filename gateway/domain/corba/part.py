@@ -51,11 +51,14 @@ class EventDomainsPart:
             raise StopError(
                 error.code, error.message, path=f"{self._settings.store}: {error.path}", hint=error.hint
             ) from error
+        self._configure(self._settings.configured)
         self._doctor.start()
         return {factory.KIND: self._orb.to_string(factory.reference) for factory in self._factories}
 
     def ask(self, question: str, *arguments: Any) -> Any:
-        raise ValueError(f"no such question: {question}")
+        if question != "configure":
+            raise ValueError(f"no such question: {question}")
+        self._configure(*arguments)
 
     def stop(self) -> None:
         if self._doctor.running:
@@ -66,6 +69,11 @@ class EventDomainsPart:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    def _configure(self, form: dict[str, Any]) -> None:
+        factory = self._factories[0]
+        assert isinstance(factory, EventDomainFactory)
+        factory.configure(form, self._report)
 
     def _live(self) -> list[LiveDomain]:
         return [live for factory in self._factories for live in factory.live]

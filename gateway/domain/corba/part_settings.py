@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -15,3 +17,4 @@ class PartSettings(BaseModel):
     changeable_cycle_detection: bool
     max_channels: int | None
     max_connections: int | None
+    configured: dict[str, Any]  # gateway.domain.configured_form

@@ -12,6 +12,9 @@ from adapters.cosnotification.orb import Orb
 from gateway.domain.corba.part_settings import PartSettings
 from gateway.settings.services import EventDomainsServiceSettings
 
+Form = dict[str, Any]
+"""The topology of a configuration (gateway.domain.configured_form)."""
+
 PLACE = "gateway.domain.corba.part:EventDomainsPart"
 
 
@@ -22,16 +25,24 @@ class DomainListener(Protocol):
 class EventDomainsService:
     """`start` and `stop` pair up."""
 
-    def __init__(self, orb: Orb, settings: EventDomainsServiceSettings, store: str, listener: DomainListener) -> None:
+    def __init__(
+        self, orb: Orb, settings: EventDomainsServiceSettings, store: str, listener: DomainListener, configured: Form
+    ) -> None:
         self._listener = listener
         its = settings.model_dump(exclude={"factory_ior", "typed_factory_ior", "log_factory_ior", "store"})
-        part_settings = PartSettings(store=store, **its).model_dump_json()
-        self._part = HostedPart(orb, "event_domains", PLACE, part_settings, self._heard)
+        self._settings = PartSettings(store=store, configured=configured, **its)
+        self._part = HostedPart(orb, "event_domains", PLACE, self._settings.model_dump_json(), self._heard)
 
     def start(self) -> dict[str, str]:
         """The references of the factories, by kind. Raises StopError or ReconnectError."""
         found: dict[str, str] = self._part.start()
         return found
+
+    def configure(self, configured: Form) -> None:
+        """The gateway has taken over another configuration. Raises AdapterErrors; a later process has it in any case."""
+        self._settings = self._settings.model_copy(update={"configured": configured})
+        self._part.resettle(self._settings.model_dump_json())
+        self._part.ask("configure", configured)
 
     def stop(self) -> None:
         self._part.stop()

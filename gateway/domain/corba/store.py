@@ -57,6 +57,12 @@ class DomainStore:
         """What object keys are made of: references stay the same over a restart, and nobody else can guess them."""
         return bytes.fromhex(self._fact("secret", secrets.token_hex(32)))
 
+    def note(self, name: str, default: str) -> str:
+        return self._fact(f"note/{name}", default)
+
+    def set_note(self, name: str, value: str) -> None:
+        self._run("insert or replace into facts values (?, ?)", f"note/{name}", value)
+
     # What changes
 
     def next_domain(self, kind: str, id_: int) -> None:

@@ -8,6 +8,7 @@ from adapters.cosnotification.stubs import (
     CosEventComm,
     CosNotification,
     CosNotifyChannelAdmin,
+    CosNotifyChannelAdmin__POA,
     CosNotifyComm,
 )
 
@@ -41,6 +42,7 @@ __all__ = [
     "CosEventLogDomainAdmin__POA",
     "CosNotification",
     "CosNotifyChannelAdmin",
+    "CosNotifyChannelAdmin__POA",
     "CosNotifyComm",
     "CosTypedEventChannelAdmin",
     "CosTypedEventDomainAdmin",
