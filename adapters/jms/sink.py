@@ -179,18 +179,21 @@ class JmsSink(Sink):
     def _keep_order(self, batch: Sequence[Outgoing]) -> None:
         """With `_changed` held. After a "retry" whoever sends may not know of it yet: its next batch must not overtake those that
         failed. Raises RetryLaterError."""
+        if not self._held:
+            return
         first = batch[0].id if batch else ""
-        failed = next((place for place, ids in enumerate(self._held) if first in ids), None)
-        if failed is not None:
-            for _ in range(failed + 1):  # those before it were given up
+        place = next((place for place, ids in enumerate(self._held) if first in ids), None)
+        if place != 0:
+            if self._pending or self._failing or self._refused != first:
+                self._refused = first
+                raise RetryLaterError(
+                    "JMS-FULL", "what came before this must be sent first", path=self._channel.destination
+                )
+            # Nothing is on its way, and this one comes a second time: those before it are not sent any more.
+            for _ in range(len(self._held) if place is None else place):
                 self._held.popleft()
-        elif self._held and (self._pending or self._failing or self._refused != first):
-            self._refused = first
-            raise RetryLaterError(
-                "JMS-FULL", "what came before this must be sent first", path=self._channel.destination
-            )
-        else:  # nothing is on its way, and this one comes a second time: the others are not sent any more
-            self._held.clear()
+        if place is not None:
+            self._held.popleft()
         self._refused = None
 
     # The sink's thread

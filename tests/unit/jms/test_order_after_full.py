@@ -79,6 +79,12 @@ def refused(sink: JmsSink, number: int) -> bool:
     return False
 
 
+def told(sink: JmsSink) -> None:
+    """The sink's thread has told all that it has to tell."""
+    with sink._changed:
+        assert sink._changed.wait_for(lambda: not sink._failing, PATIENCE_SECS)
+
+
 def test_a_later_batch_waits_until_the_failed_ones_were_told_and_sent_again(sink: JmsSink) -> None:
     early: list[bool] = []
 
@@ -92,8 +98,7 @@ def test_a_later_batch_waits_until_the_failed_ones_were_told_and_sent_again(sink
     for confirmation in (first, second):
         assert isinstance(confirmation.exception(PATIENCE_SECS), RetryLaterError)
     assert early == [True, True, True]
-    with sink._changed:  # told for good: the sink's thread has gone on
-        sink._changed.wait_for(lambda: not sink._failing, PATIENCE_SECS)
+    told(sink)
     assert refused(sink, 3), "the link may have looked at its flights before the second batch was told"
     assert not refused(sink, 1)
     assert not refused(sink, 2)
@@ -105,7 +110,31 @@ def test_what_is_not_sent_again_holds_nothing_back(sink: JmsSink) -> None:
     first = sink.send(batch(1))
     worker(sink).says.put(("retry", FULL, 1))
     assert isinstance(first.exception(PATIENCE_SECS), RetryLaterError)
-    with sink._changed:
-        sink._changed.wait_for(lambda: not sink._failing, PATIENCE_SECS)
+    told(sink)
     assert refused(sink, 2)
     assert not refused(sink, 2), "the first was dead-lettered meanwhile"
+
+
+def test_those_that_fail_again_are_not_overtaken_by_those_that_failed_with_them(sink: JmsSink) -> None:
+    confirmations = [sink.send(batch(number)) for number in (1, 2, 3, 4)]
+    worker(sink).says.put(("retry", FULL, 1))
+    for confirmation in confirmations:
+        assert isinstance(confirmation.exception(PATIENCE_SECS), RetryLaterError)
+    told(sink)
+    again = [sink.send(batch(number)) for number in (1, 2)]
+    worker(sink).says.put(("retry", FULL, 2))
+    for confirmation in again:
+        assert isinstance(confirmation.exception(PATIENCE_SECS), RetryLaterError)
+    told(sink)
+    assert refused(sink, 3), "the link was about to send the third when the first two came back"
+    assert [refused(sink, number) for number in (1, 2, 3, 4)] == [False] * 4
+
+
+def test_of_those_that_failed_the_first_may_be_given_up(sink: JmsSink) -> None:
+    confirmations = [sink.send(batch(number)) for number in (1, 2, 3)]
+    worker(sink).says.put(("retry", FULL, 1))
+    for confirmation in confirmations:
+        assert isinstance(confirmation.exception(PATIENCE_SECS), RetryLaterError)
+    told(sink)
+    assert refused(sink, 2)
+    assert [refused(sink, number) for number in (2, 3)] == [False, False]
