@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import omniORB
+import omniORB  # isort: skip - the others are found only after it was imported
+import CosNaming  # noqa: F401 - registers its types, as do the next two
+import CosNotification  # noqa: F401
 import pytest
+import TimeBase  # noqa: F401
 from omniORB import CORBA, tcInternal
-from omniORB.COS import CosNaming, CosNotification, TimeBase  # noqa: F401 - registers their types
 
 from mappings.cdr import decode_value, encode_value
 from mappings.idl_types import TYPECODE, Alias
