@@ -24,6 +24,7 @@ from gateway.appliance.wiring import Wiring
 from gateway.dead_letters.keeper import Keeper
 from gateway.dead_letters.passing_on import PassingOn
 from gateway.inlet.intakes import Intakes
+from gateway.journal.disk import Disk
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.duplicates import Duplicates, DuplicateWindows
@@ -44,14 +45,17 @@ JOIN_MARGIN_SECS = 15.0  # beyond its drain time, for closing connections to pee
 
 
 class Appliance:
-    def __init__(self, settings: Settings, listener: Listener, *, drain_secs: float = 10.0) -> None:
+    def __init__(
+        self, settings: Settings, listener: Listener, *, drain_secs: float = 10.0, disk: Disk | None = None
+    ) -> None:
+        """`disk` is what journals are written to: that of a leader, where there is a standby."""
         self.settings = settings
         self._listener = listener
         self._drain_secs = drain_secs
         self._run_dir = RunDir(Path(settings.run_dir))
         self._services = Services(settings, listener)
         self._wiring = Wiring(settings, self._services)
-        self._intakes = Intakes(self._wiring.source, listener, drain_secs)
+        self._intakes = Intakes(self._wiring.source, listener, drain_secs, disk)
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
         self._captures: Captures | None = None

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from gateway.settings.settings import Settings
 
-FIXED_PARTS: Final = ("name", "run_dir", "orb", "services", "admin", "journal", "capture")
+FIXED_PARTS: Final = ("name", "run_dir", "orb", "services", "admin", "standby", "journal", "capture")
 """Parts that are made at the start and hold addresses or files that others know: they change with a restart only."""
 
 

@@ -13,5 +13,6 @@ class ExitCode(IntEnum):
     USAGE = 2  # the command line itself is wrong
     UNAVAILABLE = 69  # a part that the command needs is not there: a peer, or an optional library
     INTERNAL = 70  # a defect of Isthmus
+    DEPOSED = 75  # another gateway leads now; start again to stand by
     CONFIGURATION = 78  # the configuration has errors
     INTERRUPTED = 130  # Ctrl-C

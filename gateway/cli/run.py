@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ import typer
 from adapters import garbage
 from gateway.appliance.active import Active, forget_active
 from gateway.appliance.appliance import Appliance
+from gateway.appliance.fencing import FencedDisk, fence
+from gateway.appliance.lease import Lease
 from gateway.cli.exit_codes import ExitCode
 from gateway.settings import Settings, SettingsError, Source, read
 from gateway.telemetry import log
@@ -46,9 +49,19 @@ def run(
     log.configure(log_format.value)
     listener = log.GatewayLog()
     loaded = _loaded(config, listener)
-    appliance = Appliance(loaded.settings, listener, drain_secs=drain_secs)
+    settings = loaded.settings
     with _signals() as signals:
-        listener.gateway_changed("starting", name=appliance.settings.name, config=str(config), process=os.getpid())
+        listener.gateway_changed("starting", name=settings.name, config=str(config), process=os.getpid())
+        lease = None
+        if settings.standby is not None:
+            lease = _lead(settings, signals, listener)
+            if lease is None:
+                listener.gateway_changed("stopped", drained=True)
+                return
+            loaded = _loaded(config, listener)  # it may have changed while we waited
+        appliance = Appliance(
+            loaded.settings, listener, drain_secs=drain_secs, disk=FencedDisk(lease) if lease is not None else None
+        )
         appliance.start()
         garbage.tune()
         run_dir = Path(appliance.settings.run_dir)
@@ -61,6 +74,8 @@ def run(
         listener.gateway_changed("draining")
         forget_active(run_dir)
         drained = appliance.stop()
+        if lease is not None:
+            lease.release()
         listener.gateway_changed("stopped", drained=drained)
     if not drained:
         raise typer.Exit(ExitCode.FAILED)
@@ -69,6 +84,30 @@ def run(
 class _Loaded(NamedTuple):
     settings: Settings
     text: str
+
+
+def _lead(settings: Settings, signals: _Signals, listener: log.GatewayLog) -> Lease | None:
+    """Wait until we lead; None where we are to end before."""
+    assert settings.standby is not None
+    run_dir = Path(settings.run_dir)
+    lease = Lease(run_dir, settings.standby.lease_secs)
+    told = ""
+    while not lease.try_to_lead():
+        if told != (leader := lease.leader()):
+            told = leader
+            listener.gateway_changed("standby", leader=leader)
+        if signals.next_within(settings.standby.lease_secs / 10) in (signal.SIGTERM, signal.SIGINT):
+            return None
+
+    def deposed() -> None:
+        listener.gateway_changed("deposed", leader=lease.leader(), term=lease.term)
+        sys.stderr.flush()
+        os._exit(ExitCode.DEPOSED)  # at once: another one works, and nothing of ours may get in its way
+
+    lease.keep(deposed)
+    fence(run_dir)
+    listener.gateway_changed("leading", term=lease.term)
+    return lease
 
 
 def _loaded(config: Path, listener: log.GatewayLog) -> _Loaded:
@@ -117,6 +156,15 @@ class _Signals:
 
     def next(self) -> int:
         return self._reader.recv(1)[0]
+
+    def next_within(self, timeout_secs: float) -> int | None:
+        self._reader.settimeout(timeout_secs)
+        try:
+            return self._reader.recv(1)[0]
+        except TimeoutError:
+            return None
+        finally:
+            self._reader.settimeout(None)
 
 
 @contextmanager

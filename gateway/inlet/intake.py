@@ -13,6 +13,7 @@ from gateway.inlet.journalled_source import JournalledSource
 from gateway.inlet.observer import InletObserver, OfChannel
 from gateway.inlet.status import InletStatus
 from gateway.journal.delivery_codec import DeliveryCodec
+from gateway.journal.disk import Disk
 from gateway.journal.errors import JournalError
 from gateway.journal.journal import Journal
 from gateway.journal.options import Options, Policy
@@ -23,7 +24,15 @@ Safe = Literal["by_event", "synced", "written"]
 class Intake:
     """Open from the start; the inlet comes and goes, as the channel's settings do."""
 
-    def __init__(self, channel: str, form: Form, folder: Path, options: Options, observer: InletObserver) -> None:
+    def __init__(
+        self,
+        channel: str,
+        form: Form,
+        folder: Path,
+        options: Options,
+        observer: InletObserver,
+        disk: Disk | None = None,
+    ) -> None:
         """Raises StopError where the journal cannot be opened."""
         self.channel = channel
         self._form: Form = form
@@ -32,7 +41,7 @@ class Intake:
         self.inlet: Inlet | None = None
         try:
             self._journal: Journal[Delivery] = Journal.open(
-                folder, DeliveryCodec(), options, OfChannel(channel, observer)
+                folder, DeliveryCodec(), options, OfChannel(channel, observer), disk=disk
             )
         except JournalError as trouble:
             raise StopError(

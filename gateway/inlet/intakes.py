@@ -14,6 +14,7 @@ from adapters.base import Source, StopError
 from gateway.inlet.intake import Intake, durability
 from gateway.inlet.journalled_source import JournalledSource
 from gateway.inlet.observer import InletObserver
+from gateway.journal.disk import Disk
 from gateway.journal.envelope import key_from_text
 from gateway.journal.options import Options
 from gateway.links.link import LinkStatus
@@ -26,8 +27,15 @@ END_MARGIN_SECS = 15.0  # beyond its drain time, for closing connections to peer
 
 
 class Intakes:
-    def __init__(self, make_source: Callable[[str], Source], observer: InletObserver, drain_secs: float) -> None:
-        """`make_source` makes the source of a channel."""
+    def __init__(
+        self,
+        make_source: Callable[[str], Source],
+        observer: InletObserver,
+        drain_secs: float,
+        disk: Disk | None = None,
+    ) -> None:
+        """`make_source` makes the source of a channel; `disk` is what the journals are written to."""
+        self._disk = disk
         self._make_source = make_source
         self._observer = observer
         self._drain_secs = drain_secs
@@ -46,6 +54,7 @@ class Intakes:
                 settings.journal_path(its.source),
                 options_of(settings.journal_options),
                 self._observer,
+                self._disk,
             )
         self._channels[link] = its.source
         return intake.source(link, its.delivery.journal.when_full)

@@ -15,6 +15,7 @@ __all__ = [
     "NotificationServiceSettings",
     "OrbSettings",
     "Services",
+    "StandbySettings",
 ]
 
 
@@ -117,6 +118,17 @@ class Services(StrictModel):
     logs: LogsServiceSettings | None = Field(default=None, description="A log service, for members of log domains.")
     broker: BrokerServiceSettings | None = Field(
         default=None, description="A STOMP broker, for trying things; not for production."
+    )
+
+
+class StandbySettings(StrictModel):
+    """Several gateways of one configuration on one `run_dir`, of which one works and the others wait."""
+
+    lease_secs: float = Field(
+        default=5.0,
+        ge=0.5,
+        le=300,
+        description="How long a leader may be silent before another takes over; what a slow disk may hold it up must be less.",
     )
 
 

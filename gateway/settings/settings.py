@@ -14,7 +14,7 @@ from gateway.settings.capture import CaptureSettings
 from gateway.settings.journal import JournalSettings
 from gateway.settings.link_tests import LinkTest
 from gateway.settings.links import Duplicates, LinkSettings
-from gateway.settings.services import AdminSettings, OrbSettings, Services
+from gateway.settings.services import AdminSettings, OrbSettings, Services, StandbySettings
 from gateway.settings.wires import Channel, Endpoint, address_of, capabilities_of
 
 ID_PATTERN: Final = r"^[A-Za-z][A-Za-z0-9_.-]*$"
@@ -63,6 +63,9 @@ class Settings(StrictModel):
     orb: OrbSettings = Field(default=OrbSettings(), description="How CORBA peers reach the gateway.")
     services: Services = Field(default=Services(), description="What the gateway hosts for others.")
     admin: AdminSettings | None = Field(default=None, description="Health, links and metrics over HTTP.")
+    standby: StandbySettings | None = Field(
+        default=None, description="Share `run_dir` with other gateways of this configuration, and lead one at a time."
+    )
     journal: JournalSettings | None = Field(
         default=None,
         description="Store and forward on disk, for every link; absent: for links whose source forgets what it has handed over"

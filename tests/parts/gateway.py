@@ -45,8 +45,8 @@ class Gateway:
 
     # Life
 
-    def start(self) -> None:
-        """Also after kill() or stop(): the same configuration, the same folders."""
+    def start(self, state: str = "ready") -> None:
+        """Also after kill() or stop(): the same configuration, the same folders. Waits until it says that it is in that state."""
         self._lines_of_earlier_runs = len(self.log()) if self.log_file.exists() else 0
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
@@ -57,13 +57,20 @@ class Gateway:
                 stderr=log,
                 start_new_session=True,
             )
-        self.wait_for_log(START_SECS, event="gateway changed", state="ready")
+        self.wait_for_log(START_SECS, event="gateway changed", state=state)
 
     def reload(self) -> None:
         """SIGHUP."""
         seen = len(self.log())
         self._running().send_signal(signal.SIGHUP)
         _until(lambda: any(line.get("state") == "reloaded" for line in self.log()[seen:]), WAIT_SECS, self.tail)
+
+    def signal(self, number: int) -> None:
+        self._running().send_signal(number)
+
+    def wait(self) -> int:
+        """Its exit status, when it ends by itself."""
+        return self._running().wait(END_SECS)
 
     def kill(self) -> None:
         """kill -9."""
