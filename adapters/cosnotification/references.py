@@ -47,6 +47,17 @@ def find_channel(
     return found
 
 
+def read_reference(written: str, timeout_ms: int) -> str:
+    """IOR:…, corbaloc:… or corbaname:…, maybe out of a file or a document. Raises ReconnectError."""
+    text = written.strip()
+    return text if _is_reference(text) else _read(text, timeout_ms)
+
+
+def find_object(orb: LocalOrb, reference: str, timeout_ms: int) -> Any:
+    """As `resolve`, and nobody is asked whether it is of some interface."""
+    return _find(orb, reference.strip(), timeout_ms)
+
+
 def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> Any:
     """The object, narrowed to the interface, its calls bounded in time. Raises ReconnectError or StopError."""
     written = reference.strip()
@@ -55,7 +66,7 @@ def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> A
 
 
 def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
-    text = written if _is_reference(written) else _read(written, timeout_ms)
+    text = read_reference(written, timeout_ms)
     if text.lower().startswith(_OUR_NAMES) and orb.settings.naming_service is not None:
         return _by_name(orb, orb.settings.naming_service, unquote(text[len(_OUR_NAMES) :]), timeout_ms)
     try:

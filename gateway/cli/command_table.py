@@ -24,6 +24,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "graph": Entry("gateway.cli.graph:graph", "Draw channels and links as Mermaid or DOT text."),
     "run": Entry("gateway.cli.run:run", "Start the gateway."),
     "demo": Entry("gateway.cli.demo:demo", "Start a gateway with its own channel, broker and traffic."),
+    "doctor": Entry("gateway.cli.doctor:doctor", "Examine references to CORBA objects, and the way back to us."),
     "translate": Entry("gateway.cli.translate:translate", "Translate events to messages, or back, as JSON Lines."),
     "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
     "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
