@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
 from adapters.base import Capabilities
 from adapters.settings_base import ChannelBase, EndpointBase, StrictModel
+
+DEFAULT_RMI_ID: Final = "RMI:org.omg.CosNotification.StructuredEvent:0000000000000000:0000000000000000"
 
 
 def _network(text: str) -> str:

@@ -85,8 +85,9 @@ class Services:
         self._listener.service_changed("broker", "ready", address=broker.start())
 
     def _start_notification(self, settings: NotificationServiceSettings) -> None:
-        from adapters.cosnotification.service.service import NotificationService
+        from adapters.cosnotification.service.service import NotificationService, RmiBoxes
 
+        rmi = settings.rmi
         service = NotificationService(
             self.orb(),
             channels=settings.channels,
@@ -95,9 +96,18 @@ class Services:
             include=settings.include,
             store=None if settings.store is None else Path(settings.store),
             hides_others=settings.hide_others,
+            rmi=RmiBoxes(
+                rmi.structured_event,
+                tuple(rmi.read),
+                rmi.untyped == "boxed",
+                rmi.supplier_interface or "",
+                rmi.supplier_channel,
+            ),
         )
         service.start()
         self._undo.append(service.stop)
+        if rmi.supplier_ior is not None:
+            self._publish(rmi.supplier_ior, service.boxed_ior)
         self._publish(settings.factory_ior, service.factory_ior)
         self._listener.service_changed("notification", "ready", factory_ior=settings.factory_ior)
 

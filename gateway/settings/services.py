@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, SecretStr
 
-from adapters.cosnotification.settings import OrbSettings
+from adapters.cosnotification.settings import DEFAULT_RMI_ID, OrbSettings
 from adapters.settings_base import StrictModel
 
 __all__ = [
@@ -14,9 +16,35 @@ __all__ = [
     "LogsServiceSettings",
     "NotificationServiceSettings",
     "OrbSettings",
+    "RmiSettings",
     "Services",
     "StandbySettings",
 ]
+
+
+class RmiSettings(StrictModel):
+    """Consumers and suppliers that are Java remote interfaces (EJB): their events are boxed."""
+
+    structured_event: str = Field(
+        default=DEFAULT_RMI_ID,
+        pattern="^(RMI|IDL):.+",
+        description="Repository id of the boxes that we send; the one that `rmic -iiop -idl` prints for the consumer's class.",
+    )
+    read: list[str] = Field(default=[], description="Further ids of boxes that suppliers may send.")
+    untyped: Literal["plain", "boxed"] = Field(
+        default="plain", description="What consumers get whose references name no type; those of type RMI:… get boxes."
+    )
+    supplier_ior: str | None = Field(
+        default=None,
+        min_length=1,
+        description="File for the reference that suppliers by RMI push to; needs supplier_interface.",
+    )
+    supplier_interface: str | None = Field(
+        default=None,
+        pattern="^RMI:.+",
+        description="Repository id of their remote interface, such as RMI:com.acme.AlarmConsumer:0000000000000000.",
+    )
+    supplier_channel: int = Field(default=0, ge=0, description="ChannelID that their events go into.")
 
 
 class NotificationServiceSettings(StrictModel):
@@ -38,6 +66,9 @@ class NotificationServiceSettings(StrictModel):
     )
     idl: list[str] = Field(default=[], description="IDL files whose interfaces the clients of typed channels may name.")
     include: list[str] = Field(default=[], description="Folders in which files that they include are looked for.")
+    rmi: RmiSettings = Field(
+        default_factory=RmiSettings, description="Consumers and suppliers that are Java remote interfaces."
+    )
 
 
 class BrokerServiceSettings(StrictModel):

@@ -100,6 +100,10 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
         proxy = self._proxies[id_] = kind(self, id_)
         return proxy
 
+    def own_proxy(self, kind: Callable[..., P]) -> P:
+        """One that the service itself uses."""
+        return self.proxy_again(kind, self._ids.take())
+
     def dismiss(self) -> None:
         if self.end():
             self.channel.forget_admin(self)

@@ -166,6 +166,11 @@ class Channel(ServiceObject, QosAdmin):
                 admins.pop(admin.id, None)
 
     @property
+    def supplier_admins(self) -> list[SupplierAdmin]:
+        with self._lock:
+            return list(self._supplier_admins.values())
+
+    @property
     def admins(self) -> list[Admin[Any]]:
         with self._lock:
             return [*self._supplier_admins.values(), *self._consumer_admins.values()]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from adapters.cosnotification.local_orb import LocalOrb, Room
+from adapters.cosnotification.service.boxing import Boxing, boxed_servant
 from adapters.cosnotification.service.channel import Channel, EventChannel
 from adapters.cosnotification.service.engine.inlet import Inlet
 from adapters.cosnotification.service.engine.outlet import Outlet, RetryPolicy
@@ -20,6 +21,7 @@ from adapters.cosnotification.service.factory import EventChannelFactory
 from adapters.cosnotification.service.objects import Numbers
 from adapters.cosnotification.service.proxy import Proxy
 from adapters.cosnotification.service.pull_consumers import PullConsumer
+from adapters.cosnotification.service.push_consumers import StructuredProxyPushConsumer
 from adapters.cosnotification.service.push_suppliers import PushSupplier
 from adapters.cosnotification.service.store.database import Store
 from adapters.cosnotification.service.store.ledger import Ledger
@@ -52,6 +54,7 @@ class ServiceHost:
         secret: bytes | None = None,
         store: Path | None = None,
         hides_others: bool = False,
+        boxing: Boxing | None = None,
         queue_limit: int = QUEUE_LIMIT,
         retry: RetryPolicy | None = None,
         room: str = ROOM,
@@ -60,6 +63,7 @@ class ServiceHost:
         self.orb = orb
         self._secret = secret or secrets.token_bytes(32)
         self._room_name = room
+        self.boxing = boxing or Boxing()
         self._store_path = store
         self.store: Store | None = None
         self.ledger: Ledger | None = None
@@ -161,6 +165,15 @@ class ServiceHost:
             farewells = list(self._under_way)
         wait(farewells, FAREWELL_SECS)
         self._farewells.shutdown(wait=False, cancel_futures=True)
+
+    def boxed_consumer(self, channel: int, interface_id: str) -> str:
+        """The reference of an object of that remote interface, to which suppliers by RMI push what goes into the channel."""
+        place = f"boxed/{channel}"
+        (admin,) = [each for each in self._channels[channel].supplier_admins if each.id == 0]
+        proxy = admin.own_proxy(StructuredProxyPushConsumer)
+        proxy.connect(None)
+        servant = boxed_servant(interface_id, self.boxing, proxy.take_structured, lambda: None)
+        return self.orb.to_string(self.room.activate(servant, self.fixed_key(place)))
 
     @property
     def factory(self) -> EventChannelFactory:

@@ -233,4 +233,8 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
     def _say_farewell(self) -> None:
         with suppress(CORBA.Exception):
             set_time_out(self._client, FAREWELL_MS)
-            getattr(self._client, self.FAREWELL)()
+            self.say_farewell(self._client)
+
+    def say_farewell(self, client: Any) -> None:
+        """For the kinds of proxy: the call itself. Raises CORBA.Exception."""
+        getattr(client, self.FAREWELL)()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from adapters.cosnotification import shims
+from adapters.cosnotification.local_orb import set_time_out
+from adapters.cosnotification.service.boxing import RmiConsumer
 from adapters.cosnotification.service.engine.event_queue import Batching
 from adapters.cosnotification.service.engine.ordering import Entry
 from adapters.cosnotification.service.engine.outlet import Outlet
@@ -94,6 +97,8 @@ class EventProxyPushSupplier(AnyPushSupplier, CosEventChannelAdmin__POA.ProxyPus
 
 
 class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.StructuredProxyPushSupplier):  # type: ignore[misc]
+    """A consumer that is a Java remote interface gets its events boxed (RULES.md 7.3)."""
+
     TYPE = CosNotifyChannelAdmin.PUSH_STRUCTURED
     CLIENT = CosNotifyComm.StructuredPushConsumer
     FAREWELL = "disconnect_structured_push_consumer"
@@ -101,8 +106,32 @@ class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Struc
     def connect_structured_push_consumer(self, push_consumer: Any) -> None:
         self.connect(push_consumer)
 
+    _rmi: RmiConsumer | None = None
+
+    def _fit(self, client: Any) -> Any:
+        return client if self._is_rmi(client) else super()._fit(client)
+
+    def on_connect(self, client: Any) -> None:
+        if self._is_rmi(client):
+            reference = self.orb.corba.string_to_object(self.orb.to_string(client))
+            set_time_out(reference, self.orb.settings.call_timeout_ms)
+            self._rmi = RmiConsumer(reference, self.service.boxing)
+        super().on_connect(client)
+
     def deliver(self, client: Any, entries: list[Entry]) -> None:
-        client.push_structured_event(entries[0].event.structured)
+        if self._rmi is None:
+            client.push_structured_event(entries[0].event.structured)
+        else:
+            self._rmi.push(entries[0].event.structured)
+
+    def say_farewell(self, client: Any) -> None:
+        if self._rmi is None:
+            super().say_farewell(client)
+        else:
+            self._rmi.disconnect()
+
+    def _is_rmi(self, client: Any) -> bool:
+        return not shims.is_nil(client) and self.service.boxing.is_for(self.orb.to_string(client))
 
     def disconnect_structured_push_supplier(self) -> None:
         self.disconnect()

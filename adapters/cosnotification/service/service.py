@@ -9,8 +9,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.settings import DEFAULT_RMI_ID
+
+
+class RmiBoxes(NamedTuple):
+    """How events travel to and from Java remote interfaces (boxing.py)."""
+
+    id: str = DEFAULT_RMI_ID
+    read: tuple[str, ...] = ()
+    untyped: bool = False
+    supplier_interface: str = ""  # repository id; empty: no suppliers by RMI
+    supplier_channel: int = 0
 
 
 class NotificationService:
@@ -29,6 +41,7 @@ class NotificationService:
         include: Sequence[str] = (),
         store: Path | None = None,
         hides_others: bool = False,
+        rmi: RmiBoxes | None = None,
     ) -> None:
         self._orb = orb
         self._channels = channels
@@ -36,12 +49,20 @@ class NotificationService:
         self._hides_others = hides_others
         self._store = None if store is None else str(store.absolute())
         self._secret = secrets.token_bytes(32)
+        self._rmi = rmi or RmiBoxes()
         self.factory_ior = ""
+        self.boxed_ior = ""  # where suppliers by RMI push to, if there is such a place
 
     def start(self) -> None:
         """The ORB must be running. Raises StopError."""
-        self.factory_ior = self._orb.host(
-            "service_start", self._channels, self._secret, self._typed, self._store, self._hides_others
+        self.factory_ior, self.boxed_ior = self._orb.host(
+            "service_start",
+            self._channels,
+            self._secret,
+            self._typed,
+            self._store,
+            self._hides_others,
+            tuple(self._rmi),
         )
 
     def stop(self) -> None:

@@ -20,6 +20,7 @@ from adapters import garbage
 from adapters.base import AdapterError, ReconnectError
 from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.service.boxing import Boxing
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.typed.idl_files import read_interfaces
@@ -150,8 +151,10 @@ class Worker:
         typed: tuple[int, tuple[str, ...], tuple[str, ...]],
         store: str | None,
         hides_others: bool,
-    ) -> str:
+        rmi: tuple[str, tuple[str, ...], bool, str, int],
+    ) -> tuple[str, str]:
         typed_channels, idl, include = typed
+        id_, read, untyped, interface, channel = rmi
         interfaces = read_interfaces(idl, include) if idl else ()
         service = ServiceHost(
             self._running,
@@ -161,10 +164,11 @@ class Worker:
             secret=secret,
             store=None if store is None else Path(store),
             hides_others=hides_others,
+            boxing=Boxing(id_, read, untyped=untyped),
         )
         service.start()
         self._service = service
-        return service.factory_ior
+        return service.factory_ior, service.boxed_consumer(channel, interface) if interface else ""
 
     def call_service_stop(self) -> None:
         service, self._service = self._service, None

@@ -33,6 +33,26 @@ def check_hosted_channels(settings: Settings, report: Report) -> None:
             )
 
 
+def check_rmi(settings: Settings, report: Report) -> None:
+    """Suppliers by RMI need a file to find their object in, its interface, and a channel that is there."""
+    service = settings.services.notification
+    if service is None:
+        return
+    rmi, path = service.rmi, ("services", "notification", "rmi")
+    if (rmi.supplier_ior is None) != (rmi.supplier_interface is None):
+        given = "supplier_ior" if rmi.supplier_interface is None else "supplier_interface"
+        report.error(
+            "CFG-RMI", (*path, given), "supplier_ior and supplier_interface belong together", "set both, or neither"
+        )
+    if rmi.supplier_interface is not None and rmi.supplier_channel >= service.channels:
+        report.error(
+            "CFG-RMI",
+            path,
+            f"there is no channel {rmi.supplier_channel}: our own Notification Service makes {service.channels}",
+            "set supplier_channel to one of them, or raise services.notification.channels",
+        )
+
+
 def check_kept_references(settings: Settings, report: Report) -> None:
     """What the store brings back is of use only under the references that clients hold: they name our port."""
     service = settings.services.notification

@@ -212,6 +212,9 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-HOSTED-CHANNEL", "name: x\nservices: {notification: {factory_ior: run/n.ior}}\n"
      "endpoints: {e: {type: cosnotification, factory: run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶0, "
      "events: typed, interface: Plant::Alarms, idl: [tests/parts/idl/plant.idl]}}\n", "typed_channels"),
+    ("CFG-RMI", "name: x\nservices: {notification: {factory_ior: f, rmi: {supplier_ior: ▶a.ior}}}\n", "belong together"),
+    ("CFG-RMI", "name: x\nservices: {notification: {factory_ior: f, rmi: ▶{supplier_ior: a, supplier_interface: 'RMI:a.B:0', "
+     "supplier_channel: 1}}}\n", "no channel 1"),
     ("CFG-SUBSCRIPTION", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1']}}\n"
      "channels: {c: {endpoint: b, destination: 'queue://q', ▶subscription: s}}\n", "topic"),
     ("CFG-FILTER-KIND", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1'], broker: rabbitmq}}\n"
