@@ -1,7 +1,7 @@
-"""`/health`, `/links`, `/metrics` and `/tap` on the configured address, in a thread of its own.
+"""`/health`, `/links`, `/metrics`, `/tap` and `/dlq/retry` on the configured address, in a thread of its own.
 
-It shows; it changes nothing. Events are shown to those only who have the admin right (`rights.py`); the rest has no login: keep it
-on loopback or behind a proxy that has one.
+It shows; all that it changes is that dead letters are sent again. For that, and for events, one needs the admin right
+(`rights.py`); the rest has no login: keep it on loopback or behind a proxy that has one.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from collections.abc import Callable
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from adapters.base import StopError
+from gateway.admin import dead_letters
 from gateway.admin.rights import refusal
 from gateway.admin.tap import TapError, chooser, stream, wanted
+from gateway.dead_letters.letters import DeadLettersError
 from gateway.links.link import LinkStatus
 from gateway.links.report import status_to_json
 from gateway.links.tap import Listener, Taps
@@ -30,11 +33,19 @@ Statuses = Callable[[], list[LinkStatus]]
 
 
 class AdminServer:
-    def __init__(self, host: str, port: int, statuses: Statuses, settings: Callable[[], Settings], taps: Taps) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        statuses: Statuses,
+        settings: Callable[[], Settings],
+        taps: Taps,
+        retry: dead_letters.Retry,
+    ) -> None:
         self._host = host
         self._port = port
         config = uvicorn.Config(
-            make_app(statuses, settings, taps),
+            make_app(statuses, settings, taps, retry),
             log_config=None,
             access_log=False,
             lifespan="off",
@@ -74,7 +85,7 @@ class AdminServer:
         self._server.run(sockets=[self._socket] if self._socket else None)
 
 
-def make_app(statuses: Statuses, settings: Callable[[], Settings], taps: Taps) -> Starlette:
+def make_app(statuses: Statuses, settings: Callable[[], Settings], taps: Taps, retry: dead_letters.Retry) -> Starlette:
     async def health(_: Request) -> Response:
         """200 while every link runs (a peer that is away does not make us ill), 503 when one has stopped for good."""
         stopped = [s for s in statuses() if s.state == "stopped" and s.error is not None]
@@ -89,13 +100,10 @@ def make_app(statuses: Statuses, settings: Callable[[], Settings], taps: Taps) -
 
     async def tap(request: Request) -> Response:
         now = settings()
-        secret = now.admin.token if now.admin is not None else None
-        token = secret.get_secret_value() if secret is not None else None
-        client = request.client.host if request.client is not None else None
-        reason = refusal({name.lower(): value for name, value in request.headers.items()}, client, token)
+        reason, status = _refusal(request, now)
         if reason is not None:
             error = TapError("LNK-TAP-RIGHT", f"this request has no admin right: {reason}")
-            return _json({"error": error.to_json()}, 401 if token is not None else 403)
+            return _json({"error": error.to_json()}, status)
         asked = request.query_params
         try:
             limit = int(asked["limit"]) if "limit" in asked else None
@@ -109,8 +117,45 @@ def make_app(statuses: Statuses, settings: Callable[[], Settings], taps: Taps) -
         events = stream(taps, Listener(stages), chosen, limit)
         return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
-    routes = [Route("/health", health), Route("/links", links), Route("/metrics", metrics), Route("/tap", tap)]
+    async def retry_letters(request: Request) -> Response:
+        reason, status = _refusal(request, settings())
+        if reason is None and dead_letters.from_a_browser(_headers(request)):
+            reason, status = "it is not JSON, or comes from a page in a browser", 403
+        if reason is not None:
+            error = DeadLettersError("DLQ-RIGHT", f"this request has no admin right: {reason}")
+            return _json({"error": error.to_json()}, status)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > dead_letters.LARGEST_BODY_BYTES:
+                return _json({"error": dead_letters.too_long().to_json()}, 413)
+        try:
+            link, letters = dead_letters.asked(body)
+        except DeadLettersError as wrong:
+            return _json({"error": wrong.to_json()}, 400)
+        status, form = await run_in_threadpool(dead_letters.answer, retry, link, letters)
+        return _json(form, status)
+
+    routes = [
+        Route("/health", health),
+        Route("/links", links),
+        Route("/metrics", metrics),
+        Route("/tap", tap),
+        Route("/dlq/retry", retry_letters, methods=["POST"]),
+    ]
     return Starlette(routes=routes)
+
+
+def _headers(request: Request) -> dict[str, str]:
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+def _refusal(request: Request, settings: Settings) -> tuple[str | None, int]:
+    """Why a request has no admin right, or None; and the status to say it with."""
+    secret = settings.admin.token if settings.admin is not None else None
+    token = secret.get_secret_value() if secret is not None else None
+    client = request.client.host if request.client is not None else None
+    return refusal(_headers(request), client, token), 401 if token is not None else 403
 
 
 def _json(body: object, status: int = 200) -> Response:

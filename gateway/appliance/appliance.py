@@ -8,7 +8,7 @@ The thread that made it drives it: `start`, `reload`, `stop`. Links and services
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,9 @@ from gateway.appliance.run_dir import RunDir
 from gateway.appliance.services import Services
 from gateway.appliance.wiring import Wiring
 from gateway.dead_letters.keeper import Keeper
+from gateway.dead_letters.letters import DeadLettersError
 from gateway.dead_letters.passing_on import PassingOn
+from gateway.dead_letters.retry import check_retry, retry_running
 from gateway.inlet.intakes import Intakes
 from gateway.journal.disk import Disk
 from gateway.links.accounts import Accounts
@@ -70,6 +72,20 @@ class Appliance:
 
     def statuses(self) -> list[LinkStatus]:
         return [self._seen(link.status()) for link in list(self._links.values())]
+
+    def retry(self, link: str, letters: Collection[str]) -> list[DeadLettersError]:
+        """Send these dead letters of a link again, by their keys; those that cannot be are told and stay. From any thread. Raises
+        DeadLettersError and OSError: then none was taken out of the file."""
+        settings = self.settings
+        if link not in settings.links:
+            raise DeadLettersError("DLQ-NO-LINK", f"there is no link {link!r} in this gateway", path=link)
+        check_retry(settings, link)
+        journal = self._intakes.journal_of(link)
+        if journal is None:
+            raise DeadLettersError(
+                "DLQ-NOT-STARTED", f"link {link} does not run", path=f"links.{link}", hint="enable it, and reload"
+            )
+        return retry_running(journal, settings, link, letters)
 
     def start(self) -> None:
         """Raises StopError, with nothing left behind, where a part that a person must mend does not come up. A peer that is away is
@@ -143,7 +159,7 @@ class Appliance:
         from gateway.admin.server import AdminServer
 
         listen = parse_address(self.settings.admin.listen, any_port=True)
-        admin = AdminServer(listen.host, listen.port, self.statuses, lambda: self.settings, self._taps)
+        admin = AdminServer(listen.host, listen.port, self.statuses, lambda: self.settings, self._taps, self.retry)
         self._step(admin.start, admin.stop)
         self._listener.service_changed("admin", "ready", address=f"http://{admin.address}")
 

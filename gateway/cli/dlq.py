@@ -1,7 +1,7 @@
 """`isthmus dlq list|show|export|purge|retry CONFIG`: the dead letters of a gateway, by its configuration.
 
-All but `retry` work while the gateway runs. Paths in the configuration that are relative lead from the folder that the gateway is
-started in: run these commands there too.
+All of them work while the gateway runs; `retry` then asks it over its admin interface. Paths in the configuration that are relative
+lead from the folder that the gateway is started in: run these commands there too.
 """
 
 from __future__ import annotations
@@ -172,13 +172,22 @@ def retry(
     older_than: Older = None,
     newer_than: Newer = None,
     every: All = False,
+    admin: Annotated[
+        str | None,
+        typer.Option(
+            envvar="ISTHMUS_ADMIN",
+            help="host:port of a running gateway's admin interface; else as `admin.listen` says.",
+        ),
+    ] = None,
 ) -> None:
-    """Send letters again: put them into the journal of their link, which delivers them when the gateway is started next.
+    """Send letters again: put them into the journal of their link, which delivers them: now where the gateway runs, else when it
+    is started next.
 
-    The gateway must be stopped, and the link must use the journal. Exits with 1 when a letter could not be sent again; it stays.
+    The link must use the journal. Exits with 1 when a letter could not be sent again; it stays.
     """
     from adapters.base import StopError
     from gateway.appliance.run_dir import RunDir
+    from gateway.cli.dlq_running import retry_in_running
     from gateway.dead_letters.retry import check_retry
     from gateway.dead_letters.retry import retry as retry_letters
 
@@ -187,23 +196,30 @@ def retry(
     for its_link in chosen:
         check_retry(settings, its_link)
     run_dir = RunDir(Path(settings.run_dir))
+    runs: StopError | None = None
     try:
         run_dir.acquire()
     except StopError as taken:
-        raise DeadLettersError(
-            "DLQ-RUNNING",
-            f"letters are sent again only while no gateway runs: {taken.message}",
-            path="run_dir",
-            hint="stop the gateway, retry, start it; or export the letters and send them by other means",
-        ) from None
+        runs = taken
+        if settings.admin is None and admin is None:
+            raise DeadLettersError(
+                "DLQ-RUNNING",
+                f"a running gateway sends letters again itself, and has no admin interface: {taken.message}",
+                path="admin",
+                hint="give it `admin: {listen: …}`; or stop it, retry, start it",
+            ) from None
     trouble = False
     try:
         for its_link, letters in chosen.items():
-            refused = retry_letters(settings, its_link, letters)
-            for reason in refused:
-                trouble = True
-                print(f"isthmus: {reason}", file=sys.stderr)
-            print(f"{its_link}: {len(letters) - len(refused)} to be sent again")
+            if runs is None:
+                reasons = retry_letters(settings, its_link, letters)
+                for reason in reasons:
+                    print(f"isthmus: {reason}", file=sys.stderr)
+                refused = len(reasons)
+            else:
+                refused = retry_in_running(settings, admin, its_link, [letter.key for letter in letters])
+            trouble = trouble or refused > 0
+            print(f"{its_link}: {len(letters) - refused} to be sent again")
     finally:
         run_dir.release()
     if trouble:

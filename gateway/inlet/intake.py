@@ -55,6 +55,10 @@ class Intake:
                 hint="give the gateway's user the right to write there, and room",
             ) from trouble
 
+    @property
+    def journal(self) -> Journal[Delivery]:
+        return self._journal
+
     def source(self, link: str, policy: Policy) -> JournalledSource:
         """The journal as the source of a link; what is appended from now on is kept for it. Not while the link runs."""
         return JournalledSource(self._journal, link, self._form, policy)

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from adapters.base import Source, StopError
+from adapters.base import Delivery, Source, StopError
 from gateway.inlet.intake import Intake, durability
 from gateway.inlet.journalled_source import JournalledSource
 from gateway.inlet.observer import InletObserver
 from gateway.journal.disk import Disk
 from gateway.journal.envelope import key_from_text
+from gateway.journal.journal import Journal
 from gateway.journal.options import Options
 from gateway.links.link import LinkStatus
 from gateway.settings.journal import JournalSettings
@@ -58,6 +59,11 @@ class Intakes:
             )
         self._channels[link] = its.source
         return intake.source(link, its.delivery.journal.when_full)
+
+    def journal_of(self, link: str) -> Journal[Delivery] | None:
+        """The journal that a running link takes from; None where it takes from none. From any thread."""
+        intake = self._intakes.get(self._channels.get(link, ""))
+        return intake.journal if intake is not None else None
 
     def begin(self, settings: Settings, running: Collection[str]) -> None:
         """Start the inlets that these links need and that do not run. Raises StopError and ImportError for the first that cannot,

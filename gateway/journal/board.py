@@ -36,6 +36,7 @@ class Group(Generic[T]):
     items: Sequence[T]
     durable: bool
     on_safe: OnSafe | None
+    only: str | None = None  # the one link that it is for
 
 
 @dataclass(slots=True, eq=False)

@@ -16,6 +16,7 @@ from gateway.journal.cursor_keeper import CursorKeeper
 from gateway.journal.disk import Disk
 from gateway.journal.errors import JournalError
 from gateway.journal.observer import JournalObserver
+from gateway.journal.only import pass_over
 from gateway.journal.options import Options
 from gateway.journal.retention import deletable, full, give_up_oldest
 from gateway.journal.segments import CUT_SUFFIX, Segment
@@ -139,6 +140,8 @@ class Committer(Generic[T]):
             board.tail.extend([item for group in groups for item in group.items], size)
             board.queue_bytes -= size
             board.committed = last.first + len(last.payloads) - 1
+            for group in groups:
+                pass_over(board, group)
             self._publish_segments()
             board.tail.trim(board.settled_by_all(), board.synced)
             board.news.notify_all()

@@ -4,6 +4,7 @@ JournalError             the root; raised, or handed to the observer as a findin
 ├── JournalLocked        another process has it
 ├── JournalClosed        append or read after close()
 ├── JournalHeld          an append was not taken: the disk cannot keep up, or is full; nothing of it was queued
+├── LinkBehind           an append for one link was not taken: another link cannot be told to pass over it
 └── KeyMissing           records are encrypted, and none of the keys opens them
 """
 
@@ -31,6 +32,17 @@ class JournalClosed(JournalError):
 
 class JournalHeld(JournalError):
     """Nothing of this append was taken; the caller keeps its items and comes back when there is room."""
+
+
+class LinkBehind(JournalError):
+    """Settling far ahead of what a link has read is more than its cursor can hold."""
+
+    def __init__(self, link: str, pending: int) -> None:
+        super().__init__(
+            "JNL-BEHIND", f"link {link} is {pending} events behind", path=link, hint="let it catch up first"
+        )
+        self.link = link
+        self.pending = pending
 
 
 class KeyMissing(JournalError):

@@ -31,6 +31,7 @@ from gateway.journal.errors import JournalClosed, JournalError, JournalHeld, mis
 from gateway.journal.format import HEAD_BYTES
 from gateway.journal.lock import PATIENCE_SECS, JournalLock
 from gateway.journal.observer import JournalObserver, SilentObserver
+from gateway.journal.only import check_reach
 from gateway.journal.options import Options, Policy
 from gateway.journal.recovery import check_keys, recover
 from gateway.journal.status import JournalStatus, LinkPlace
@@ -117,12 +118,17 @@ class Journal(Generic[T]):
             lock.release()
             raise
 
-    def append(self, items: Sequence[T], *, durable: bool = True, on_safe: OnSafe | None = None) -> range:
+    def append(
+        self, items: Sequence[T], *, durable: bool = True, on_safe: OnSafe | None = None, only: str | None = None
+    ) -> range:
         """Take these, in this order; gives their sequences. From any thread; never waits for the disk.
 
         `on_safe` is called once, on the journal's thread, when they are safe: on disk (durable), or written and so safe from a
         crash of this process (not durable; synced soon after). It must not block. If the journal is closed while the disk cannot
         take them it is never called, and the source will deliver them again.
+
+        With `only` they are for that link alone: for all others they count as duplicates, and are never handed out. Raises
+        LinkBehind where another link is too far behind for that.
 
         Raises JournalHeld while too much waits to be written, and JournalClosed: then none of them was taken.
         """
@@ -140,8 +146,10 @@ class Journal(Generic[T]):
             if board.queue_bytes and board.queue_bytes + size > self._options.queue_bytes:
                 raise self._no_room()
             first = board.next_sequence
+            if only is not None:
+                check_reach(board, only, first + len(payloads) - 1)
             board.next_sequence = first + len(payloads)
-            board.queue.append(Group(Appended(first, payloads, size), list(items), durable, on_safe))
+            board.queue.append(Group(Appended(first, payloads, size), list(items), durable, on_safe, only))
             board.queue_bytes += size
             board.work.notify()
         return range(first, first + len(payloads))

@@ -169,8 +169,8 @@ class AdminSettings(StrictModel):
     listen: str = Field(description="host:port; port 0: the system chooses.")
     token: SecretStr | None = Field(
         default=None,
-        description="What gives the right to see events (`isthmus tap`), only as ${env:NAME} or ${file:PATH}; absent: whoever"
-        " asks on this machine has it.",
+        description="What gives the right to see events (`isthmus tap`) and to send dead letters again, only as ${env:NAME} "
+        "or ${file:PATH}; absent: whoever asks on this machine has it.",
     )
     tap_confidential: bool = Field(
         default=False, description="Whether `isthmus tap` shows events of confidential channels too."

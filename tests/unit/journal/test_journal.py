@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.journal.errors import JournalClosed, JournalHeld, JournalLocked
+from gateway.journal.cursor_state import LARGEST_WINDOW
+from gateway.journal.errors import JournalClosed, JournalHeld, JournalLocked, LinkBehind
 from tests.unit.journal.rig import (
     PATIENCE_SECS,
     BadDisk,
@@ -297,3 +298,58 @@ def test_the_status_adds_up(tmp_path: Path) -> None:
     assert {outcome: count for outcome, count in place.settled.items() if count} == {"delivered": 2, "expired": 1}
     assert status.last - place.base == sum(place.settled.values()) + place.pending
     journal.close()
+
+
+def test_what_is_for_one_link_is_handed_to_no_other(tmp_path: Path) -> None:
+    """While the others read as fast as they can; each counts it as a duplicate."""
+    journal = open_raw(tmp_path)
+    names = ("mine", "other", "third")
+    cursors = {name: journal.cursor(name) for name in names}
+    read: dict[str, list[bytes]] = {name: [] for name in names}
+    enough = threading.Event()
+
+    def reader(name: str) -> None:
+        while not enough.is_set():
+            for entry in cursors[name].read(10, 0.02):
+                read[name].append(entry.item)  # type: ignore[arg-type]
+                cursors[name].settle([entry.sequence])
+
+    threads = [threading.Thread(target=reader, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for number in range(0, 400, 4):
+        journal.append([payload(number), payload(number + 1)])
+        journal.append([payload(number + 2), payload(number + 3)], only="mine")
+    wait_for(lambda: len(read["mine"]) == 400)
+    wait_for(lambda: len(read["other"]) == len(read["third"]) == 200)
+    enough.set()
+    for thread in threads:
+        thread.join()
+    assert read["mine"] == [payload(number) for number in range(400)]
+    for name in ("other", "third"):
+        assert read[name] == [payload(number) for number in range(400) if number % 4 < 2]
+    places = {place.link: place for place in journal.status().links}
+    assert (places["mine"].settled["duplicate"], places["other"].settled["duplicate"]) == (0, 200)
+    assert all(place.pending == 0 for place in places.values())
+    assert journal.close() == 0
+    journal = open_raw(tmp_path)
+    assert all(read_all(journal.cursor(name)) == [] for name in names)  # also after a restart
+    journal.close()
+
+
+def test_a_link_that_is_too_far_behind_cannot_pass_over_records(tmp_path: Path) -> None:
+    journal = open_raw(tmp_path)
+    journal.cursor("slow")
+    mine = journal.cursor("mine")
+    journal.append([payload(number) for number in range(LARGEST_WINDOW)])
+    with pytest.raises(LinkBehind) as told:
+        journal.append([payload(0)], only="mine")
+    assert told.value.link == "slow"
+    with pytest.raises(LinkBehind):
+        journal.append([payload(1)], only="slow")  # mine has not read either
+    wait_for(lambda: mine.pending == LARGEST_WINDOW)
+    mine.settle(range(1, LARGEST_WINDOW + 1))
+    [sequence] = journal.append([payload(1)], only="slow")
+    wait_for(lambda: journal.status().last == sequence)
+    assert mine.pending == 0
+    assert journal.close() == 0
