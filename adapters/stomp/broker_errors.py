@@ -24,6 +24,10 @@ _FULL: Final = re.compile(
 )
 _MISSING: Final = re.compile(r"does ?n[o']t exist|not[ _-]found|no such|unknown destination|AMQ339001", re.IGNORECASE)
 _TEMPORARY: Final = re.compile(r"temp-(?:queue|topic)://|temporary (?:queue|topic)", re.IGNORECASE)
+_SUBSCRIBING: Final = re.compile(r"AMQ339016")  # Artemis, whatever the reason
+_SENDING: Final = re.compile(
+    r"AMQ339011"
+)  # the same, with the whole message in it: no other word in the text means a thing
 _OTHERS: Final = re.compile(r"inequivalent arg|resource[_ ]locked", re.IGNORECASE)
 
 
@@ -60,6 +64,12 @@ def broker_error(frame: Frame, path: str, *, connecting: bool) -> BrokerError:
 
 
 def _classify(text: str, connecting: bool) -> tuple[str, str, str, bool]:
+    if _SUBSCRIBING.search(text):
+        hint = "give this login the right to consume from it, and to make queues; the broker's log says more"
+        return "STO-SUBSCRIBE", "the broker does not let us subscribe", hint, False
+    if _SENDING.search(text):
+        hint = "see the broker's log: may this login send there, is there room?"
+        return "STO-SEND", "the broker did not take a message, and does not say why", hint, False
     if _ACCESS.search(text) and not (connecting and _VHOST.search(text)):
         if connecting:
             return (

@@ -9,7 +9,7 @@ import threading
 
 
 class Proxy:
-    """Passes bytes both ways until told otherwise: `freeze` (both ends stay open, nothing passes), `cut`, `inject`, `refuse`."""
+    """Passes bytes both ways until told otherwise: `freeze` (both ends stay open, nothing passes), `slow`, `cut`, `inject`."""
 
     def __init__(self, upstream: str | None) -> None:
         """`upstream` is host:port; None: connections are accepted and never answered."""
@@ -19,6 +19,7 @@ class Proxy:
         self._pairs: list[tuple[socket.socket, socket.socket | None]] = []
         self._lock = threading.Lock()
         self._frozen = threading.Event()
+        self._piece_bytes, self._pause_secs = 65536, 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="proxy", daemon=True)
         self._thread.start()
@@ -28,6 +29,10 @@ class Proxy:
 
     def thaw(self) -> None:
         self._frozen.clear()
+
+    def slow(self, piece_bytes: int, pause_secs: float) -> None:
+        """A pause before each small piece."""
+        self._piece_bytes, self._pause_secs = piece_bytes, pause_secs
 
     def cut(self) -> None:
         """Every connection ends, hard."""
@@ -97,7 +102,8 @@ class Proxy:
     def _pass(self, end: socket.socket, other: socket.socket | None) -> None:
         data = b""
         with contextlib.suppress(OSError):
-            data = end.recv(65536)
+            data = end.recv(self._piece_bytes)
+        self._ended.wait(self._pause_secs)
         if data and other is not None:
             with contextlib.suppress(OSError):
                 other.sendall(data)

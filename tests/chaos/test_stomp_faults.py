@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from adapters.base import Outgoing, ReconnectError, Sink, Source
+from adapters.base import Delivery, Outgoing, ReconnectError, Sink, Source
 from adapters.embedded_broker import Broker
 from adapters.stomp.settings import StompChannel, StompEndpoint
 from adapters.stomp.sink import StompSink
@@ -194,3 +194,53 @@ def test_cut_connections_lose_nothing(proxy: Proxy) -> None:
             source.acknowledge(deliveries)
             got |= {d.payload.body.value for d in deliveries}  # type: ignore[union-attr]
     assert got == {str(n) for n in range(total * size)}
+
+
+def test_a_slow_way_costs_time_and_nothing_else(proxy: Proxy) -> None:
+    """Each piece takes longer than a heart-beat's period, a whole batch longer than the time-out of receipts."""
+    source, sink = (make(impatient(proxy.address), CHANNEL) for make in (StompSource, StompSink))
+    with connected(source), connected(sink):
+        proxy.slow(piece_bytes=4096, pause_secs=0.02)
+        sent = [sink.send([Outgoing(large(b * 10 + n), f"{b}-{n}") for n in range(10)]) for b in range(6)]
+        got: list[object] = []
+        while len(got) < 60:
+            deliveries = source.receive(10, PATIENCE_SECS)
+            assert deliveries
+            source.acknowledge(deliveries)
+            got += [number_of(delivery) for delivery in deliveries]
+        assert [confirmation.result(PATIENCE_SECS) for confirmation in sent] == [()] * 6
+        assert got == list(range(60))
+
+
+def large(number: int) -> Message:
+    return Message(Headers(), (), Body("TextMessage", f"{number} " + "x" * 4000))
+
+
+def number_of(delivery: Delivery) -> int:
+    assert isinstance(delivery.payload, Message)
+    return int(delivery.payload.body.value.split()[0])
+
+
+def test_a_broker_that_takes_no_more_clients_says_so() -> None:
+    with ExitStack() as ends:
+        broker = Broker("127.0.0.1", 0, max_clients=1)
+        ends.callback(broker.stop)
+        address = broker.start()
+        source, sink = (make(impatient(address), CHANNEL) for make in (StompSource, StompSink))
+        with connected(source):
+            with pytest.raises(ReconnectError, match="as many clients as it takes") as caught:
+                sink.connect()
+            assert caught.value.code == "STO-CONNECT"
+        deadline = time.monotonic() + PATIENCE_SECS
+        while not connects(sink):
+            assert time.monotonic() < deadline
+        assert sink.send([Outgoing(message(1), "1")]).result(PATIENCE_SECS) == ()
+        sink.close()
+
+
+def connects(sink: Sink) -> bool:
+    try:
+        sink.connect()
+    except ReconnectError:
+        return False
+    return True
