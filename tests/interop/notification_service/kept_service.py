@@ -23,6 +23,7 @@ from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.engine.outlet import RetryPolicy
 from adapters.cosnotification.service.host import ROOM, ServiceHost
 from adapters.cosnotification.settings import OrbSettings
+from adapters.cosnotification.typed.idl_files import read_interfaces
 from tests.parts.ports import ReservedPort
 
 
@@ -32,12 +33,12 @@ class KeptService:
     def __init__(self, folder: Path, **options: Any) -> None:
         self._port = ReservedPort()
         self.port = self._port.number
-        self._options = {"listen": f"127.0.0.1:{self._port.number}", "store": str(folder / "notify.db"), **options}
+        self.options = {"listen": f"127.0.0.1:{self._port.number}", "store": str(folder / "notify.db"), **options}
         self._process: subprocess.Popen[str] | None = None
         self.factory_ior = ""
 
     def start(self) -> str:
-        command = [sys.executable, "-m", "tests.interop.notification_service.kept_service", json.dumps(self._options)]
+        command = [sys.executable, "-m", "tests.interop.notification_service.kept_service", json.dumps(self.options)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.factory_ior = self._process.stdout.readline().strip()
@@ -76,7 +77,14 @@ def main() -> None:
     retry = RetryPolicy(longest_pause_secs=0.3, give_up_secs=options.get("give_up_secs", 300.0))
     channels = options.get("channels", 1)
     hides = options.get("hides_others", False)
-    service = ServiceHost(orb, channels=channels, store=Path(options["store"]), hides_others=hides, retry=retry)
+    service = ServiceHost(
+        orb,
+        channels=channels,
+        interfaces=read_interfaces(tuple(options["idl"]), ()) if options.get("idl") else (),
+        store=Path(options["store"]),
+        hides_others=hides,
+        retry=retry,
+    )
     service.start()
     print(service.factory_ior, flush=True)
     for line in sys.stdin:

@@ -38,9 +38,9 @@ services:
 
 
 @contextmanager
-def running(configuration: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Its end is up to whoever runs it."""
-    reference = configuration.with_name("factory.ior")
+def running(configuration: Path, factory_ior: str = "factory.ior") -> Iterator[subprocess.Popen[bytes]]:
+    """A gateway, from when its factory can be called; it is killed in the end unless somebody ends it before."""
+    reference = configuration.with_name(factory_ior)
     reference.unlink(missing_ok=True)
     with (configuration.with_name("log")).open("ab") as log:
         process = subprocess.Popen([ISTHMUS, "run", configuration], cwd=configuration.parent, stdout=log, stderr=log)
