@@ -32,6 +32,7 @@ from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
 from gateway.links.replies import replies_of
+from gateway.links.sealed_bodies import sealing_of, with_sealed_bodies
 from gateway.links.start_time import holding
 from gateway.links.step import PatientStep
 from gateway.links.tap import Taps
@@ -225,6 +226,7 @@ class Appliance:
     def _step_of(self, link: str) -> PatientStep:
         translation = translation_of(self.settings, link)
         step = compile_step(translation, replies_of(self.settings, link))
+        step = with_sealed_bodies(step, *sealing_of(self.settings, link))
         return holding(step, self.settings.links[link].delivery.hold_secs) if holds_back(translation) else step
 
     def _duplicates(self, link: str) -> Duplicates | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from adapters.settings_base import BackOff, StrictModel
 from gateway.settings.journal import LinkJournal
@@ -109,6 +109,23 @@ class DeadLetter(StrictModel):
     stop_after: int = Field(default=100, ge=1, description="How many of the last events count for stop_at_ratio.")
 
 
+class Seal(StrictModel):
+    """Bodies of messages that only another gateway can read; properties and headers stay as they are."""
+
+    compression: Literal["none", "zlib", "zstd"] = Field(default="none", description="Of the bodies.")
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="Encrypts the bodies: 64 hexadecimal digits, only as ${env:NAME} or ${file:PATH}; absent: not encrypted.",
+    )
+
+
+class Unseal(StrictModel):
+    """What another gateway's link has sealed."""
+
+    secret_keys: list[SecretStr] = Field(default=[], description="Keys that open it, the one in use and older ones.")
+    accept_plain: bool = Field(default=False, description="Take messages that are not sealed too; false: dead letters.")
+
+
 Duplicates = Literal["pass", "drop_redelivered", "drop"]
 
 
@@ -138,4 +155,6 @@ class LinkSettings(StrictModel):
     duplicates: Duplicates | None = Field(
         default=None, description="Which events are not sent again; absent: as domain.duplicates says."
     )
+    seal: Seal | None = Field(default=None, description="Compress or encrypt the bodies of the messages that are sent.")
+    unseal: Unseal | None = Field(default=None, description="Open the bodies of the messages that come in.")
     enabled: bool = Field(default=True, description="false: the link is checked and drawn, but not started.")

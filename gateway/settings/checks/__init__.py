@@ -29,6 +29,7 @@ from gateway.settings.checks.property_types import check_property_types
 from gateway.settings.checks.references import check_references, check_unused
 from gateway.settings.checks.replies import check_replies
 from gateway.settings.checks.rules import check_rules
+from gateway.settings.checks.seal import check_seals
 from gateway.settings.checks.secrets import check_secrets
 from gateway.settings.checks.stomp import check_stomp_channels
 from gateway.settings.checks.way_back import check_way_back
@@ -63,6 +64,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_dead_letters,
     check_dead_letter_channels,
     check_parallel,
+    check_seals,
     check_journal,
     check_journalled_links,
     check_capture,
