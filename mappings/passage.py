@@ -5,7 +5,7 @@ The time goes in with the payload, so the same call gives the same result years 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -28,6 +28,10 @@ class Translation:
     sink_hop: str | None = None
     source_profile: str = "borland"  # how messages of the source spell the names of marks
     sink_profile: str = "borland"
+    event_types: tuple[
+        tuple[str, str], ...
+    ] = ()  # domain and type names of the events that the source is to give; none: all
+    source_etcl: str | None = None  # what else the source was asked to filter by
 
 
 Admits: TypeAlias = Callable[[Payload], bool]
@@ -40,18 +44,45 @@ PassOn: TypeAlias = Callable[[Payload, str, int, int], tuple[Payload, str]]
 
 
 def compile_admission(translation: Translation) -> Admits | None:
-    """The link's filter; None where everything may pass. Raises FilterError."""
-    if translation.etcl is not None:
-        from mappings.filters import compile_etcl
+    """The link's filter, and what the source was asked to filter by; None where everything may pass. Raises FilterError."""
+    tests = [test for test in _admissions(translation) if test is not None]
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    return lambda payload: all(test(payload) for test in tests)
 
-        etcl = compile_etcl(translation.etcl)
-        return lambda payload: etcl.matches(as_event(payload))
+
+def _admissions(translation: Translation) -> Iterator[Admits | None]:
+    yield _admits_types(translation.event_types)
+    yield _admits_etcl(translation.source_etcl)
+    yield _admits_etcl(translation.etcl)
     if translation.selector is not None:
         from mappings.filters import compile_selector
 
         selector = compile_selector(translation.selector)
-        return lambda payload: selector.matches(as_message(payload))
-    return None
+        yield lambda payload: selector.matches(as_message(payload))
+
+
+def _admits_types(types: tuple[tuple[str, str], ...]) -> Admits | None:
+    if not types:
+        return None
+    from mappings.filters.event_types import EventTypes
+
+    covers = EventTypes(types).covers
+
+    def admits(payload: Payload) -> bool:
+        event = as_event(payload)
+        return covers(event.domain_name, event.type_name)
+
+    return admits
+
+
+def _admits_etcl(text: str | None) -> Admits | None:
+    if text is None:
+        return None
+    from mappings.filters import compile_etcl
+
+    etcl = compile_etcl(text)
+    return lambda payload: etcl.matches(as_event(payload))
 
 
 def compile_translate(translation: Translation, translator: Translator | None = None) -> Translate:

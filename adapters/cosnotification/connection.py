@@ -21,6 +21,7 @@ from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.references import find_channel, narrow, peer_of
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA
+from adapters.cosnotification.terms import add_filter, set_channel_terms, set_proxy_terms
 
 FAREWELL_MS: Final = 2_000  # how long we wait for a peer to hear that we go
 
@@ -41,11 +42,13 @@ class Connection:
         self._endpoint = endpoint
         self._channel = channel
         self._kind = kind
+        self._role: Final = role
         self._place = kind.places[role, channel.style]
         self._timeout_ms = endpoint.call_timeout_ms or orb.settings.call_timeout_ms
         self._servant = servant
         self._keys: list[bytes] = []  # of our objects that the peer can call
         self._admin: Any = None  # where it is ours
+        self._filter: Any = None
         self.proxy: Any = None
         self.partner: Any = None  # whom events are pushed to or pulled from: the proxy, but for typed clients
 
@@ -68,13 +71,20 @@ class Connection:
     def _open(self, remember: Callable[[list[Trace]], None]) -> None:
         place = self._place
         channel = find_channel(self._orb, self._endpoint, self._channel, self._kind, self._timeout_ms)
+        if place.own_admin:
+            set_channel_terms(channel, self._channel)
         admin = self._bounded(place.new_admin(channel))
+        traces: list[Trace] = []
         if place.own_admin:
             self._admin = admin
-            remember([("destroy", self._orb.to_string(admin))])
+            traces.append(("destroy", self._orb.to_string(admin)))
+            remember(traces)
         self.proxy = narrow(place.obtain(admin), place.proxy, self._timeout_ms, f"the proxy of {self._peer}")
-        if not place.own_admin:
-            remember([(place.disconnect, self._orb.to_string(self.proxy))])
+        if place.own_admin:
+            self._set_terms(channel, traces)
+        else:
+            traces.append((place.disconnect, self._orb.to_string(self.proxy)))
+        remember(traces)
         companion = None if self._kind.companion is None else self._kind.companion(self._servant)
         if companion is not None:
             self._servant.companion = self._activate(companion)
@@ -85,12 +95,35 @@ class Connection:
         self._keys.append(b"client-" + secrets.token_hex(12).encode())
         return self._orb.activate(servant, self._keys[-1])
 
+    def _set_terms(self, channel: Any, traces: list[Trace]) -> None:
+        set_proxy_terms(self.proxy, self._channel, self._role)
+        if self._role == "consumer":
+            self._filter = add_filter(self.proxy, channel, self._channel, self._timeout_ms)
+            if self._filter is not None:
+                traces.append(("destroy", self._orb.to_string(self._filter)))
+
+    def suspend(self) -> None:
+        """Asks the peer to push nothing until `resume`. A peer that cannot, or that has gone, goes on, or not."""
+        self._tell_proxy("suspend_connection")
+
+    def resume(self) -> None:
+        self._tell_proxy("resume_connection")
+
+    def _tell_proxy(self, operation: str) -> None:
+        proxy = self.proxy
+        if proxy is not None:
+            with suppress(CORBA.Exception):
+                getattr(proxy, operation)()
+
     def close(self) -> bool:
         """Whether nothing of us is left at the peer. Blocks a few seconds at the most: a peer that does not hear the first word is
         not told the second."""
         admin, proxy, self._admin, self.proxy, self.partner = self._admin, self.proxy, None, None, None
-        heard = (proxy is None or self._tell(proxy, self._place.disconnect)) and (
-            admin is None or self._tell(admin, "destroy")
+        made, self._filter = self._filter, None
+        heard = (
+            (proxy is None or self._tell(proxy, self._place.disconnect))
+            and (made is None or self._tell(made, "destroy"))
+            and (admin is None or self._tell(admin, "destroy"))
         )
         while self._keys:
             self._orb.deactivate(self._keys.pop())

@@ -13,10 +13,7 @@ from typing import Any, Final
 from adapters.base import StopError
 from adapters.cosnotification import shims
 from adapters.cosnotification.settings import OrbSettings
-from adapters.cosnotification.stubs import CORBA, PortableServer, omniORB
-
-CONNECTIONS_PER_PEER: Final = 256  # calls to one server at the same time; more would wait for those that hang
-SERVER_THREADS: Final = 400  # held pushes take a thread each
+from adapters.cosnotification.stubs import CORBA, BiDirPolicy, PortableServer, omniORB
 
 
 class LocalOrb:
@@ -122,6 +119,9 @@ class _Core:
                 root.create_lifespan_policy(PortableServer.PERSISTENT),
                 root.create_id_assignment_policy(PortableServer.USER_ID),
             ]
+            if settings.bidirectional:
+                both = CORBA.Any(CORBA.TC_ushort, BiDirPolicy.BOTH)
+                policies.append(self.orb.create_policy(BiDirPolicy.BIDIRECTIONAL_POLICY_TYPE, both))
             self.poa = root.create_POA("isthmus", manager, policies)
             self._make_room: Callable[..., Room] = lambda name, *, held: Room(name, root, policies, held=held)
             self._rooms = {name: self._make_room(name, held=True) for name in held}  # before anybody can call
@@ -148,11 +148,20 @@ def _options(settings: OrbSettings) -> list[str]:
         "giopMaxMsgSize": str(settings.max_message_bytes),
         "clientCallTimeOutPeriod": str(settings.call_timeout_ms),
         "clientConnectTimeOutPeriod": "0",  # any other value would replace the call's own time-out when it has to connect
-        "maxGIOPConnectionPerServer": str(CONNECTIONS_PER_PEER),
-        "maxServerThreadPerConnection": str(SERVER_THREADS),
-        "maxServerThreadPoolSize": str(SERVER_THREADS),
+        "maxGIOPConnectionPerServer": str(settings.connections_per_peer),
+        "maxServerThreadPerConnection": str(settings.server_threads),
+        "maxServerThreadPoolSize": str(settings.server_threads),
+        "threadPerConnectionUpperLimit": str(settings.max_connections),
+        "threadPerConnectionLowerLimit": str(max(1, settings.max_connections * 9 // 10)),
         "useTypeCodeIndirections": "0",  # TAO refuses a TypeCode that points back to an enum
     }
+    if settings.bidirectional:
+        options |= {
+            "offerBiDirectionalGIOP": "1",
+            "acceptBiDirectionalGIOP": "1",
+            "clientTransportRule": "* bidir,tcp",
+            "serverTransportRule": "* tcp,bidir",
+        }
     if settings.publish is not None:
         options["endPointPublish"] = _end_point(settings.publish)
     arguments = ["isthmus"]

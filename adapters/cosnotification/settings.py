@@ -48,6 +48,75 @@ class OrbSettings(StrictModel):
     max_message_bytes: int = Field(
         default=64 * 1024 * 1024, ge=8192, description="No request may be larger, in either direction."
     )
+    bidirectional: bool = Field(
+        default=False,
+        description="Let a peer call us over the connection that we made to it (bidirectional GIOP), where it can: for "
+        "peers that a firewall keeps from connecting to us.",
+    )
+    server_threads: int = Field(
+        default=400, ge=1, description="Calls of peers that are served at once; a push that is held takes one."
+    )
+    connections_per_peer: int = Field(
+        default=256, ge=1, description="Calls to one server at the same time; more would wait for those that hang."
+    )
+    max_connections: int = Field(
+        default=10_000,
+        ge=1,
+        description="Connections of peers that have a thread of their own; beyond these they share `server_threads`.",
+    )
+
+
+class OrbOverrides(StrictModel):
+    """What an endpoint needs otherwise than `orb` says. Whoever has any of these has an ORB, and its process, of their own."""
+
+    listen: str | None = Field(default=None, description="host:port; port 0, or absent: the system chooses one.")
+    publish: str | None = Field(default=None, description="host:port that is written into our references.")
+    code_set: Literal["UTF-8", "ISO-8859-1"] | None = Field(default=None, description="How our strings travel.")
+    max_message_bytes: int | None = Field(default=None, ge=8192, description="No request may be larger.")
+    bidirectional: bool | None = Field(default=None, description="Bidirectional GIOP.")
+
+    def over(self, settings: OrbSettings) -> OrbSettings:
+        """An ORB of its own cannot have the address of the other."""
+        host = settings.listen.rpartition(":")[0]
+        own = {"listen": f"{host}:0", "publish": None, **self.model_dump(exclude_none=True)}
+        return settings.model_copy(update=own)
+
+
+class QoS(StrictModel):
+    """Quality of service (Notification Service, 2.5); what is absent stays what the peer makes it."""
+
+    event_reliability: Literal["best_effort", "persistent"] | None = Field(
+        default=None, description="EventReliability."
+    )
+    connection_reliability: Literal["best_effort", "persistent"] | None = Field(
+        default=None, description="ConnectionReliability."
+    )
+    priority: int | None = Field(default=None, ge=-32767, le=32767, description="Priority of events that say none.")
+    timeout_ms: int | None = Field(default=None, ge=0, description="Events that are older are not delivered.")
+    order_policy: Literal["any", "fifo", "priority", "deadline"] | None = Field(
+        default=None, description="OrderPolicy of a queue."
+    )
+    discard_policy: Literal["any", "fifo", "priority", "deadline", "lifo"] | None = Field(
+        default=None, description="What is dropped first."
+    )
+    max_events_per_consumer: int | None = Field(
+        default=None, ge=0, description="Events that wait for one consumer; 0: no limit."
+    )
+    maximum_batch_size: int | None = Field(default=None, ge=1, description="Events of a sequence at the most.")
+    pacing_interval_ms: int | None = Field(
+        default=None, ge=0, description="How long a sequence that is not full is held back."
+    )
+
+
+class AdminProperties(StrictModel):
+    """Limits of a channel (Notification Service, 2.5.7); what is absent stays what the peer makes it."""
+
+    max_queue_length: int | None = Field(default=None, ge=0, description="Events that the channel holds; 0: no limit.")
+    max_consumers: int | None = Field(default=None, ge=0, description="Consumers; 0: no limit.")
+    max_suppliers: int | None = Field(default=None, ge=0, description="Suppliers; 0: no limit.")
+    reject_new_events: bool | None = Field(
+        default=None, description="A full channel refuses events in place of discarding some."
+    )
 
 
 class CosNotificationEndpoint(EndpointBase):
@@ -69,6 +138,15 @@ class CosNotificationEndpoint(EndpointBase):
     )
     ping_interval_secs: float = Field(
         default=10.0, gt=0, description="How often a connected peer is asked whether it still knows us."
+    )
+    idle_timeout_secs: float | None = Field(
+        default=None,
+        gt=0,
+        description="After so long a silence of a channel that we consume from, connect anew, though the peer answers: some "
+        "services forget a consumer and do not say so. Absent: a channel may be silent for ever.",
+    )
+    orb: OrbOverrides | None = Field(
+        default=None, description="What this peer needs otherwise than `orb` says: it then has an ORB of its own."
     )
 
 
@@ -110,6 +188,37 @@ class CosNotificationChannel(ChannelBase):
         "is full; also of a pull that finds nothing on offer. Then the peer is told to try again (TRANSIENT). Keep it below the "
         "peer's own time-out.",
     )
+    suspend_when_full: bool = Field(
+        default=False,
+        description="As a consumer by push: suspend the connection at the peer while the buffer is full, and resume it then, "
+        'so that a service which drops consumers that say "later" has no reason to.',
+    )
+    event_types: list[str] = Field(
+        default=[],
+        description="domain/type of the events that we subscribe to or, as a supplier, offer; `*` stands for any run of "
+        "characters. Absent: all.",
+    )
+    constraint: str | None = Field(
+        default=None,
+        min_length=1,
+        description="ETCL: a filter object with it is made at the peer, so that it sends only what matches. For consumers.",
+    )
+    trust_peer: bool = Field(
+        default=False,
+        description="Do not look again at what the peer has filtered by `event_types` and `constraint`.",
+    )
+    qos: QoS = Field(default=QoS(), description="Quality of service of our proxy, validated by the peer.")
+    channel_qos: QoS = Field(
+        default=QoS(), description="Quality of service of the channel itself: for all its clients."
+    )
+    channel_admin: AdminProperties = Field(
+        default=AdminProperties(), description="Limits of the channel itself: for all its clients."
+    )
+
+
+def event_types_of(channel: CosNotificationChannel) -> tuple[tuple[str, str], ...]:
+    """Pairs of domain and type name."""
+    return tuple((domain, type_) for domain, _, type_ in (name.partition("/") for name in channel.event_types))
 
 
 def peer_key(endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> str:

@@ -2,7 +2,7 @@
 
 # ruff: noqa: I001 - the order matters
 import omniORB
-from omniORB import CORBA, PortableServer
+from omniORB import CORBA, BiDirPolicy, PortableServer
 import CosEventChannelAdmin
 import CosEventComm
 import CosEventComm__POA
@@ -12,12 +12,14 @@ import CosNotifyChannelAdmin
 import CosNotifyChannelAdmin__POA
 import CosNotifyComm
 import CosNotifyComm__POA
+import CosNotifyFilter
 import CosTypedEventChannelAdmin
 import CosTypedNotifyChannelAdmin
 import CosTypedNotifyComm__POA
 
 __all__ = [
     "CORBA",
+    "BiDirPolicy",
     "CosEventChannelAdmin",
     "CosEventComm",
     "CosEventComm__POA",
@@ -27,6 +29,7 @@ __all__ = [
     "CosNotifyChannelAdmin__POA",
     "CosNotifyComm",
     "CosNotifyComm__POA",
+    "CosNotifyFilter",
     "CosTypedEventChannelAdmin",
     "CosTypedNotifyChannelAdmin",
     "CosTypedNotifyComm__POA",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.base import AdapterError
+from adapters.cosnotification.settings import OrbOverrides, OrbSettings
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
@@ -21,6 +22,7 @@ from gateway.settings.services import (
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from adapters.cosnotification.left_behind import LeftBehind
     from adapters.cosnotification.orb import Orb
     from gateway.domain.corba.service import EventDomainsService
 
@@ -29,7 +31,8 @@ class Services:
     def __init__(self, settings: Settings, listener: Listener) -> None:
         self._settings = settings
         self._listener = listener
-        self._orb: Orb | None = None
+        self._orbs: dict[OrbSettings, Orb] = {}
+        self._left_behind: LeftBehind | None = None
         self._event_domains: EventDomainsService | None = None
         self._undo: list[Callable[[], object]] = []
 
@@ -52,7 +55,8 @@ class Services:
     def stop(self) -> None:
         while self._undo:
             self._undo.pop()()
-        self._orb = None
+        self._orbs = {}
+        self._left_behind = None
 
     def configure(self, settings: Settings) -> None:
         """The gateway has taken over another configuration: the domain that shows it follows."""
@@ -62,17 +66,21 @@ class Services:
             with suppress(AdapterError):  # the ORB's process is being started again, with what it has to show
                 self._event_domains.configure(configured_form(settings))
 
-    def orb(self) -> Orb:
-        """The one ORB of the process, started when it is first asked for. Raises StopError."""
-        if self._orb is None:
+    def orb(self, overrides: OrbOverrides | None = None) -> Orb:
+        """The ORB of the gateway, or that of the endpoints which need it otherwise in the same way; started when it is first asked
+        for. Raises StopError."""
+        settings = self._settings.orb if overrides is None else overrides.over(self._settings.orb)
+        if settings not in self._orbs:
             from adapters.cosnotification.left_behind import LeftBehind
             from adapters.cosnotification.orb import Orb
 
-            held = [] if self._settings.services.notification is None else ["notification"]
-            self._orb = orb = Orb(self._settings.orb, LeftBehind(Path(self._settings.run_dir) / "corba"), held=held)
+            self._left_behind = self._left_behind or LeftBehind(Path(self._settings.run_dir) / "corba")
+            hosts = overrides is None and self._settings.services.notification is not None
+            orb = Orb(settings, self._left_behind, held=["notification"] if hosts else [])
             orb.start()
+            self._orbs[settings] = orb
             self._undo.append(orb.stop)
-        return self._orb
+        return self._orbs[settings]
 
     def _start_broker(self, settings: BrokerServiceSettings) -> None:
         from adapters.embedded_broker.broker import Broker

@@ -31,7 +31,7 @@ class Wiring:
             case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
                 from adapters.cosnotification.source import CosNotificationSource
 
-                return CosNotificationSource(self._services.orb(), endpoint, channel)
+                return CosNotificationSource(self._services.orb(endpoint.orb), endpoint, channel)
             case StompChannel() as channel, StompEndpoint() as endpoint:
                 from adapters.stomp.source import StompSource
 
@@ -66,7 +66,7 @@ class Wiring:
             case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
                 from adapters.cosnotification.sink import CosNotificationSink
 
-                return CosNotificationSink(self._services.orb(), endpoint, channel)
+                return CosNotificationSink(self._services.orb(endpoint.orb), endpoint, channel)
             case StompChannel() as channel, StompEndpoint() as endpoint:
                 from adapters.stomp.sink import StompSink
 

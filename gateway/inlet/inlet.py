@@ -82,7 +82,8 @@ class Inlet:
     def status(self) -> InletStatus:
         state: State = "stopped" if self._ended else self._end.state
         error = self._error or self._end.error
-        return InletStatus(self.channel, state, error, self._received, self._unsafe, self._journal.status())
+        changes = dict(self._end.changes)
+        return InletStatus(self.channel, state, error, self._received, self._unsafe, self._journal.status(), changes)
 
     # Its own thread
 

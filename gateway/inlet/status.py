@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gateway.journal.status import JournalStatus
 from gateway.links.observer import State
@@ -17,3 +18,4 @@ class InletStatus:
     received: int  # events that the journal took from the source, since this process started
     unsafe: int  # of these: not safe yet, so not acknowledged
     journal: JournalStatus  # `held` says why the source is held back
+    changes: Mapping[State, int] = field(default_factory=dict)  # how often the source came into each state

@@ -7,6 +7,7 @@ each new reason for the same state, is reported once: a peer that stays away for
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Protocol
 
 from adapters.base import ReconnectError, StopError
@@ -31,6 +32,7 @@ class Connection:
         self._observer = observer
         self._next_attempt = 0.0
         self._reported: tuple[State, str] = ("down", "")
+        self.changes: Counter[State] = Counter()  # into each state, as often as they were reported
         self.state: State = "down"
         self.error: IsthmusError | None = None
 
@@ -88,4 +90,5 @@ class Connection:
         reported = (state, error.code if error else "")
         if reported != self._reported:
             self._reported = reported
+            self.changes[state] += 1
             self._observer.side_changed(self._link, self._side, state, error, attempts)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -95,6 +95,8 @@ class LinkStatus:
     held: int = 0  # of those pending: their StartTime has not come
     inlet: InletStatus | None = None  # where it takes from a journal: who fills that
     capture: CaptureStatus | None = None  # where its traffic is captured
+    source_changes: Mapping[State, int] = field(default_factory=dict)  # how often this end came into each state
+    sink_changes: Mapping[State, int] = field(default_factory=dict)
 
 
 class Handover(NamedTuple):
@@ -202,6 +204,8 @@ class Link:
             balance=self.balance(),
             oldest_pending_secs=self._oldest_pending_secs(),
             held=len(self._held),
+            source_changes=dict(self._source_end.changes),
+            sink_changes=dict(self._sink_end.changes),
         )
 
     # The link's own thread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.base import Delivery, Outgoing
 from gateway.links.replies import Replies
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a step needs no pydantic
     from gateway.settings import Settings
     from gateway.settings.links import LinkSettings
     from gateway.settings.rules import Rule as RuleSettings
+    from gateway.settings.wires import Channel
 
 
 def translation_of(settings: Settings, link: str) -> Translation:
@@ -44,6 +45,7 @@ def translation_of(settings: Settings, link: str) -> Translation:
         f"{settings.name}/{settings.first_id(its.sink)}" if its.avoid_loopback else None,
         getattr(source, "profile", "borland"),
         getattr(sink, "profile", "borland"),
+        **_asked_of(source),
     )
 
 
@@ -51,6 +53,15 @@ def holds_back(translation: Translation) -> bool:
     """Whether a StartTime is ours to mind: from event to message, over a wire that is told no delay (OC-VAR-4)."""
     forms = translation.source_form, translation.sink_form
     return forms == ("event", "message") and not translation.options.scheduled_delay
+
+
+def _asked_of(source: Channel) -> dict[str, Any]:
+    """What the source was asked to filter by: looked at again here, unless its peer is trusted."""
+    from adapters.cosnotification.settings import CosNotificationChannel, event_types_of
+
+    if not isinstance(source, CosNotificationChannel) or source.trust_peer:
+        return {}
+    return {"event_types": event_types_of(source), "source_etcl": source.constraint}
 
 
 def options_of(

@@ -34,11 +34,23 @@ OLDEST_PENDING: Final = MetricDef(
 SIDE_READY: Final = MetricDef(
     "isthmus_link_side_ready", "gauge", ("link", "side"), "1 while this end of the link is connected, else 0."
 )
+SIDE_CHANGES: Final = MetricDef(
+    "isthmus_link_side_changes_total",
+    "counter",
+    ("link", "side", "state"),
+    "How often this end of the link came into a state: down, connecting, ready, draining; each is one line of the log.",
+)
 LINK_STOPPED: Final = MetricDef(
     "isthmus_link_stopped", "gauge", ("link",), "1 when the link has stopped for a reason that only a person can mend."
 )
 INLET_READY: Final = MetricDef(
     "isthmus_inlet_ready", "gauge", ("channel",), "1 while the source channel of a journal is connected, else 0."
+)
+INLET_CHANGES: Final = MetricDef(
+    "isthmus_inlet_changes_total",
+    "counter",
+    ("channel", "state"),
+    "How often the source channel of a journal came into a state: down, connecting, ready, draining.",
 )
 INLET_HELD: Final = MetricDef(
     "isthmus_inlet_held",
@@ -66,7 +78,7 @@ UNCAPTURED: Final = MetricDef(
     "Events that passed and were not captured, because the disk was full or too slow.",
 )
 
-LINK_METRICS: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, LINK_STOPPED)
-INLET_METRICS: Final = (INLET_READY, INLET_HELD, INLET_RECEIVED, JOURNAL_BYTES)
+LINK_METRICS: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, SIDE_CHANGES, LINK_STOPPED)
+INLET_METRICS: Final = (INLET_READY, INLET_CHANGES, INLET_HELD, INLET_RECEIVED, JOURNAL_BYTES)
 CAPTURE_METRICS: Final = (CAPTURED, UNCAPTURED)
 ALL: Final = (*LINK_METRICS, *INLET_METRICS, *CAPTURE_METRICS)

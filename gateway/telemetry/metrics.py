@@ -37,6 +37,9 @@ class LinkCollector(Collector):
             families[defs.OLDEST_PENDING].add_metric([status.id], status.oldest_pending_secs or 0.0)
             families[defs.SIDE_READY].add_metric([status.id, "source"], status.source == "ready")
             families[defs.SIDE_READY].add_metric([status.id, "sink"], status.sink == "ready")
+            for side, changes in (("source", status.source_changes), ("sink", status.sink_changes)):
+                for state, count in changes.items():
+                    families[defs.SIDE_CHANGES].add_metric([status.id, side, state], count)
             families[defs.LINK_STOPPED].add_metric([status.id], status.state == "stopped" and status.error is not None)
             if status.capture is not None:
                 families[defs.CAPTURED].add_metric([status.id], status.capture.captured)
@@ -45,6 +48,8 @@ class LinkCollector(Collector):
                 inlets[status.inlet.channel] = status.inlet
         for channel, inlet in inlets.items():
             families[defs.INLET_READY].add_metric([channel], inlet.state == "ready")
+            for state, count in inlet.changes.items():
+                families[defs.INLET_CHANGES].add_metric([channel, state], count)
             families[defs.INLET_HELD].add_metric([channel], inlet.journal.held is not None)
             families[defs.INLET_RECEIVED].add_metric([channel], inlet.received)
             families[defs.JOURNAL_BYTES].add_metric([channel], inlet.journal.size_bytes)

@@ -18,6 +18,7 @@ class Proxy:
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._pairs: list[tuple[socket.socket, socket.socket | None]] = []
         self._lock = threading.Lock()
+        self._allowance: int | None = None
         self._frozen = threading.Event()
         self._piece_bytes, self._pause_secs = 65536, 0.0
         self._ended = threading.Event()
@@ -44,6 +45,15 @@ class Proxy:
                     with contextlib.suppress(OSError):  # the other thread may have closed it by now
                         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                     end.close()
+
+    def cut_after(self, size: int) -> None:
+        """So many bytes still pass, in either direction; then every connection ends, in the middle of whatever is on its way."""
+        self._allowance = size
+
+    @property
+    def cutting(self) -> bool:
+        """The cut that was asked for has not come yet."""
+        return self._allowance is not None
 
     def inject(self, data: bytes) -> None:
         """To every client, as if the broker had sent it."""
@@ -104,9 +114,14 @@ class Proxy:
         with contextlib.suppress(OSError):
             data = end.recv(self._piece_bytes)
         self._ended.wait(self._pause_secs)
+        cutting = self._allowance is not None and len(data) >= self._allowance
+        if self._allowance is not None:
+            data, self._allowance = data[: self._allowance], None if cutting else self._allowance - len(data)
         if data and other is not None:
             with contextlib.suppress(OSError):
                 other.sendall(data)
+            if cutting:
+                self.cut()
         elif not data:
             with self._lock:
                 self._pairs = [pair for pair in self._pairs if end not in pair]

@@ -72,6 +72,10 @@ class Gate:
             del self._given_up[:-REMEMBERED]
         raise NotTaken
 
+    @property
+    def full(self) -> bool:
+        return self._credit <= 0
+
     def room(self, timeout_secs: float) -> int:
         """For how many events there is room, as soon as there is any; 0 after the time-out, or when closed."""
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -40,18 +41,21 @@ class Receiver:
         self._ping_interval_secs = endpoint.ping_interval_secs
         kind = kind_of(endpoint, channel)
         pulls = channel.style == "pull"
-        intake = Intake(types, self.gate.hand_over if pulls else self._offer, fail)
+        intake = Intake(types, self._keep if pulls else self._offer, fail)
         servant = (kind.pull_consumer if pulls else kind.push_consumer)(intake)
         self._connection = Connection(orb, endpoint, channel, kind, "consumer", servant)
         self._puller = (
             Puller(kind, self._connection, intake, self.gate, channel.poll_interval_ms / 1000, fail) if pulls else None
         )
         self._pulse: Pulse | None = None
+        self._silence = Silence(endpoint.idle_timeout_secs)
+        self._valve = Valve(self.gate, self._connection) if channel.suspend_when_full and not pulls else None
 
     def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
         """As Connection.open."""
         self._connection.open(left_behind, remember)
-        self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._fail)
+        self._silence.broken()
+        self._pulse = Pulse(self._ping_interval_secs, self._ping, self._fail)
         if self._puller is not None:
             self._puller.start()
 
@@ -60,19 +64,87 @@ class Receiver:
         self.gate.close()  # before the farewell: a push that is held would keep the peer from hearing it
         if self._puller is not None:
             self._puller.stop()
+        if self._valve is not None:
+            self._valve.stop()
         heard = self._connection.close()
         if self._pulse is not None:
             self._pulse.stop()
         return heard
 
+    def _ping(self) -> ReconnectError | None:
+        if self.gate.full:  # it is we who keep the peer silent
+            self._silence.broken()
+        return self._connection.ping() or self._silence.trouble()
+
+    def _keep(self, contents: list[Content]) -> None:
+        self._silence.broken()
+        self.gate.hand_over(contents)
+
     def _offer(self, contents: list[Content]) -> None:
+        self._silence.broken()
         try:
+            if self._valve is not None and self.gate.full:
+                self._valve.shut()
             if len(contents) == 1:
                 self.gate.offer(contents, (0,) if contents[0][0] else ())
             else:
                 self.gate.offer(contents, [index for index, content in enumerate(contents) if content[0]])
         except NotTaken:
             raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO) from None
+
+
+class Silence:
+    """How long nothing has come."""
+
+    def __init__(self, timeout_secs: float | None) -> None:
+        self._timeout_secs = timeout_secs
+        self._since = time.monotonic()
+
+    def broken(self) -> None:
+        if self._timeout_secs is not None:
+            self._since = time.monotonic()
+
+    def trouble(self) -> ReconnectError | None:
+        if self._timeout_secs is None or time.monotonic() - self._since <= self._timeout_secs:
+            return None
+        return ReconnectError(
+            "COR-IDLE",
+            f"nothing came for {self._timeout_secs:g} s",
+            hint="the peer may have forgotten us: we connect anew; raise idle_timeout_secs where such silence is usual",
+        )
+
+
+class Valve:
+    """Suspends the connection at the peer while there is no room here, on a thread of its own: the peer is in the middle of a push
+    when we notice, and may not answer before that has returned."""
+
+    def __init__(self, gate: Gate, connection: Connection) -> None:
+        self._gate = gate
+        self._connection = connection
+        self._full = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="cosnotification-valve", daemon=True)
+        self._thread.start()
+
+    def shut(self) -> None:
+        self._full.set()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._full.set()
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        while True:
+            self._full.wait()
+            if self._stopping:
+                return
+            self._connection.suspend()
+            while not self._stopping and self._gate.room(ROOM_SECS) <= 0:
+                pass
+            self._full.clear()
+            if not self._stopping:
+                self._connection.resume()
 
 
 class Puller:

@@ -43,6 +43,14 @@ def check_channel_references(settings: Settings, report: Report) -> None:
         if not isinstance(channel, CosNotificationChannel) or not isinstance(endpoint, CosNotificationEndpoint):
             continue
         path = ("channels", id_)
+        for index, name in enumerate(channel.event_types):
+            if name.count("/") != 1:
+                report.error(
+                    "CFG-EVENT-TYPE",
+                    (*path, "event_types", index),
+                    "an event type is a domain and a type name, with one / between them",
+                    "write Telecom/Alarm, or Telecom/* for a whole domain",
+                )
         if channel.reference is not None:
             _check(channel.reference, (*path, "reference"), report)
             if channel.channel is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from adapters.base import Form
+from adapters.cosnotification.settings import CosNotificationChannel
 from gateway.settings.nodes import Path, Scalar
 from gateway.settings.report import Report
 from gateway.settings.rules import RouteRule
@@ -43,6 +44,8 @@ def _expressions(settings: Settings) -> Iterator[_Expression]:
         selector = getattr(channel, _SELECTORS_AT_THE_BROKER, None)
         if isinstance(selector, str):
             yield _Expression(("channels", id_, _SELECTORS_AT_THE_BROKER), selector, is_etcl=False)
+        if isinstance(channel, CosNotificationChannel) and channel.constraint is not None:
+            yield _Expression(("channels", id_, "constraint"), channel.constraint, is_etcl=True)
     for id_, link in settings.links.items():
         if link.filter is not None:
             yield _Expression(("links", id_, "filter"), link.filter, is_etcl=True)
