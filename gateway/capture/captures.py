@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from importlib.metadata import version
 from typing import Final
 
 from adapters.base import StopError
@@ -13,14 +12,13 @@ from gateway.capture.observer import CaptureObserver, CaptureStatus
 from gateway.capture.recorder import LinkRecorder
 from gateway.capture.rows import Rows
 from gateway.capture.sealer import Sealer
+from gateway.capture.specifying import specification_of
 from gateway.capture.writer import Writer
-from gateway.links.translation import translation_of
 from gateway.settings.settings import Settings
-from gateway.settings.wires import Channel
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import MAPPINGS_FOLDER
 from mappings.captures.sealing import SALT_BYTES, key_from_text, sealer
-from mappings.captures.specification import End, Specification
+from mappings.captures.specification import Specification
 
 STOP_SECS: Final = 30.0  # for what was told to be written, and for what was written to be sealed
 
@@ -108,26 +106,3 @@ class Captures:
 
     def _tell(self, error: CaptureError | None, uncaptured: int) -> None:
         self._observer.capture_changed(error, uncaptured)
-
-
-def specification_of(settings: Settings, link: str) -> Specification:
-    """What a capture, and every job on it, needs of a link of a configuration that has been checked."""
-    its = settings.links[link]
-    source, sink = settings.channels[its.source], settings.channels[its.sink]
-    return Specification(
-        settings.name,
-        link,
-        End(its.source, address(source)),
-        End(its.sink, address(sink)),
-        translation_of(settings, link),
-        version("isthmus"),
-    )
-
-
-def address(channel: Channel) -> str:
-    """What names a channel at its far side."""
-    for option in ("destination", "name", "channel"):
-        value = getattr(channel, option, None)
-        if value is not None:
-            return str(value)
-    return ""

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gateway.capture.rows import SCHEMA
+from mappings.captures.arrow import check_schema, damaged
 from mappings.captures.errors import CaptureError
-from mappings.captures.layout import LAYOUT_KEY, LAYOUT_VERSION, MAPPINGS_FOLDER, OPEN_FOLDER, OPEN_SUFFIX, SUFFIX
+from mappings.captures.layout import MAPPINGS_FOLDER, OPEN_FOLDER, OPEN_SUFFIX, SUFFIX
 from mappings.captures.specification import specification_from_text
 
 
@@ -50,8 +50,8 @@ def look(path: Path, *, thorough: bool = False) -> FileLook:
     seen = FileLook(path)
     try:
         seen.size = path.stat().st_size
-        with pq.ParquetFile(path) as file:
-            check_schema(file.schema_arrow, path)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            check_schema(file.schema_arrow, str(path))
             seen.rows = file.metadata.num_rows
             columns = None if thorough else ["link"]
             links: set[str] = set()
@@ -63,33 +63,8 @@ def look(path: Path, *, thorough: bool = False) -> FileLook:
     except CaptureError as error:
         seen.finding = error
     except (OSError, pa.ArrowException, ValueError) as trouble:
-        seen.finding = unreadable(path, trouble)
+        seen.finding = damaged(str(path), trouble)
     return seen
-
-
-def check_schema(schema: pa.Schema, path: Path) -> None:
-    """Raises CaptureError (CAP-SCHEMA) for a file that is no capture of ours."""
-    version = (schema.metadata or {}).get(LAYOUT_KEY.encode(), b"").decode("ascii", "replace")
-    if version == str(LAYOUT_VERSION) and all(
-        name in schema.names and schema.field(name).type == SCHEMA.field(name).type for name in SCHEMA.names
-    ):
-        return
-    is_ours = f"it is of layout {version}" if version else "it was not written by a gateway"
-    raise CaptureError(
-        "CAP-SCHEMA",
-        f"this file is no capture of layout {LAYOUT_VERSION}: {is_ours}",
-        path=str(path),
-        hint="move it out of the folder, or read it with the version that wrote it",
-    )
-
-
-def unreadable(path: Path, trouble: Exception) -> CaptureError:
-    return CaptureError(
-        "CAP-FILE",
-        f"this file cannot be read: {' '.join(str(trouble).split())[:200] or type(trouble).__name__}",
-        path=str(path),
-        hint="it is empty, cut or damaged: what it held is lost, the others are not touched",
-    )
 
 
 def check_mapping(path: Path) -> CaptureError | None:
@@ -100,16 +75,16 @@ def check_mapping(path: Path) -> CaptureError | None:
         error.path = str(path)
         return error
     except OSError as trouble:
-        return unreadable(path, trouble)
+        return damaged(str(path), trouble)
     return None
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
     """Raises CaptureError in the middle of a file that is damaged there."""
     try:
-        with pq.ParquetFile(path) as file:
-            check_schema(file.schema_arrow, path)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            check_schema(file.schema_arrow, str(path))
             for batch in file.iter_batches(2000):
                 yield from batch.to_pylist()
     except (OSError, pa.ArrowException, ValueError) as trouble:
-        raise unreadable(path, trouble) from None
+        raise damaged(str(path), trouble) from None

@@ -16,7 +16,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gateway.capture.rows import REPEATING, SCHEMA
+from gateway.capture.rows import COUNTABLE, REPEATING
+from mappings.captures.arrow import SCHEMA
 from mappings.captures.layout import OPEN_FOLDER, OPEN_SUFFIX, SUFFIX, folder_of
 
 ROW_GROUP: Final = 20_000
@@ -78,7 +79,13 @@ def seal(root: Path, path: Path, compression: str, level: int | None, *, sync: b
         if not path.exists():
             return None
         with pq.ParquetWriter(
-            part, SCHEMA, compression=compression, compression_level=level, use_dictionary=REPEATING
+            part,
+            SCHEMA,
+            compression=compression,
+            compression_level=level,
+            use_dictionary=REPEATING,
+            write_page_checksum=True,
+            write_statistics=COUNTABLE,
         ) as writer:
             group: list[pa.RecordBatch] = []
             for batch in _batches(source):

@@ -11,23 +11,17 @@ from adapters.base import Delivery, Outgoing
 from gateway.capture.recorder import LinkRecorder
 from gateway.capture.told import Told, Uncaptured
 from gateway.links.translation import elapsed_ms
-from mappings.captures.layout import COLUMNS, JSON, LAYOUT_KEY, LAYOUT_VERSION, NAMES, SEALED, UNCAPTURED
+from mappings.captures.arrow import SCHEMA
+from mappings.captures.layout import COLUMNS, JSON, NAMES, SEALED, UNCAPTURED
 from mappings.captures.payloads import PayloadWriter
 from mappings.captures.sealing import Seal
+from mappings.captures.specification import Specification
+from mappings.marks import MessageMarks, take_from_event
 from mappings.model import Form, Payload, StructuredEvent
 
-_TYPES: Final = {
-    "string": pa.string(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "boolean": pa.bool_(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "binary": pa.binary(),
-}
-SCHEMA: Final = pa.schema(
-    [(column.name, _TYPES[column.type]) for column in COLUMNS], metadata={LAYOUT_KEY: str(LAYOUT_VERSION)}
-)
 REPEATING: Final = [column.name for column in COLUMNS if column.repeats]
+COUNTABLE: Final = [column.name for column in COLUMNS if column.type != "binary"]
+"""The least and the greatest event of a file would be in its statistics, and nobody wants to know."""
 
 Row = tuple[Any, ...]
 _EMPTY: Final = dict.fromkeys(NAMES)
@@ -54,7 +48,7 @@ class Rows:
         specification = recorder.specification
         payload = delivery.payload
         error = told.error
-        event_id = outgoing.id if outgoing is not None else delivery.id
+        event_id = outgoing.id if outgoing is not None else _stable_id(delivery, specification)
         made_at = outgoing.made_at if outgoing is not None and outgoing.made_at else told.at
         domain_name: str | None = None
         type_name: str | None = None
@@ -96,6 +90,18 @@ class Rows:
             return None
         cell = self._write(payload)
         return cell if self._seal is None else self._seal(cell, f"{column} {event_id}")
+
+
+def _stable_id(delivery: Delivery, specification: Specification) -> str:
+    """The id that the event would have gone on with."""
+    match delivery.payload:
+        case None:
+            found = None
+        case StructuredEvent() as event:
+            found = take_from_event(event)[1].id
+        case message:
+            found = MessageMarks(specification.translation.source_profile).take(message)[1].id
+    return found if found is not None else delivery.id
 
 
 def _form(payload: Payload | None) -> Form | None:

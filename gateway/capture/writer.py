@@ -47,7 +47,8 @@ class Writer:
         tell: Callable[[CaptureError | None, int], None],
     ) -> None:
         self._root = root
-        self._name = f"{name}-{socket.gethostname()}-{os.getpid()}"
+        # No two writers name a file alike, also not two of one process within a second.
+        self._name = f"{name}-{socket.gethostname()}-{os.getpid()}-{time.time_ns() // 1000 % 10**9:09d}"
         self._rows = rows
         self._sealer = sealer
         self._roll_secs = roll_secs

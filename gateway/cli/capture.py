@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import typer
 
 from gateway.capture import inspection
+from gateway.capture.keys import read_keys
 from gateway.cli.exit_codes import ExitCode
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import SEALED
-from mappings.captures.sealing import Opener, key_from_text
+from mappings.captures.sealing import Opener
 from mappings.errors import IsthmusError
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The capture's folder.", show_default=False)]
@@ -60,7 +61,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show rows, oldest file first: one line each, or with --json the whole row. Exits with 1 when damage was met."""
-    opener = Opener(_keys(key_file))
+    opener = Opener(read_keys(key_file or ()))
     wanted = {"link": link, "status": status, "event_id": event}
     trouble = False
     for path in inspection.sealed_files(directory):
@@ -138,13 +139,3 @@ def _cell(row: dict[str, Any], column: str, opener: Opener) -> Any:
         return {"error": {"code": "CAP-ROW", "message": str(wrong)}}
     except IsthmusError as wrong:
         return {"error": wrong.to_json()}
-
-
-def _keys(files: list[Path] | None) -> list[bytes]:
-    keys = []
-    for path in files or ():
-        try:
-            keys.append(key_from_text(path.read_text("ascii", "replace")))
-        except OSError as trouble:
-            raise CaptureError("CAP-KEY-FORM", f"the key cannot be read: {trouble.strerror}", path=str(path)) from None
-    return keys

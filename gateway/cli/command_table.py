@@ -35,6 +35,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "domain": Entry("gateway.cli.domain:domain", "See and change event domains over CORBA."),
     "journal": Entry("gateway.cli.journal:journal", "Look into a journal, check it, mend it, export from it."),
     "capture": Entry("gateway.cli.capture:capture", "Look into a capture of traffic, without Spark."),
+    "spark": Entry("gateway.cli.spark:spark", "Jobs on captured traffic: validate, compare, audit, catalogue, replay."),
     "dlq": Entry("gateway.cli.dlq:dlq", "See, export, throw away or send again dead letters."),
 }
 

@@ -60,6 +60,10 @@ class Settings(StrictModel):
     run_dir: str = Field(
         default="run", min_length=1, description="Folder for what the gateway writes; from where it is started."
     )
+    environment: Literal["production", "test"] = Field(
+        default="production",
+        description="What it is for; captured traffic is played into production only when asked twice.",
+    )
     orb: OrbSettings = Field(default=OrbSettings(), description="How CORBA peers reach the gateway.")
     services: Services = Field(default=Services(), description="What the gateway hosts for others.")
     admin: AdminSettings | None = Field(default=None, description="Health, links and metrics over HTTP.")

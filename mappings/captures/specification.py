@@ -97,7 +97,7 @@ def _translation_from_json(form: Mapping[str, Any]) -> Translation:
     options = dict(form["options"])
     limits = Limits(**options.pop("limits"))
     rules = tuple(map(_rule_from_json, form["rules"]))
-    rest = {name: form[name] for name in _TRANSLATION_PLAIN}
+    rest = {name: form[name] for name in _TRANSLATION_PLAIN if name in form}
     return Translation(options=Options(**options, limits=limits, rules=rules), **rest)
 
 

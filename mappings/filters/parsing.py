@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from mappings.errors import FilterError
@@ -67,7 +67,7 @@ def depth_of(position: int, *children: Any) -> int:
 def _parser(language: Language) -> Lark:
     from lark import Lark
 
-    grammar = Path(__file__).with_name(language.grammar).read_text(encoding="utf-8")
+    grammar = files(__package__).joinpath(language.grammar).read_text(encoding="utf-8")  # also out of an archive
     return Lark(grammar, parser="lalr", transformer=language.make_builder(), maybe_placeholders=False)
 
 

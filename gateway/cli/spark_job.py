@@ -1,0 +1,140 @@
+"""Starting a job: a process of its own, so that nothing of the gateway needs Spark.
+
+A local master and a standalone cluster are reached by `python -m spark`; YARN and Kubernetes by `spark-submit`, whose command
+line is put together here and shown by --dry-run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from gateway.cli.exit_codes import ExitCode
+from mappings.captures.errors import CaptureError, library_missing
+
+JOB_FILE: Final = "job.json"
+ARCHIVE: Final = "isthmus-spark.zip"
+
+
+class Target(NamedTuple):
+    """Where a job runs."""
+
+    master: str
+    deploy_mode: str = "client"
+    environment: str | None = None
+    image: str | None = None
+
+    @property
+    def by_submit(self) -> bool:
+        return self.master == "yarn" or self.master.startswith("k8s://")
+
+
+@dataclass
+class JobFile:
+    out: Path
+    job: dict[str, Any]
+
+    def write(self) -> Path:
+        path = self.out / JOB_FILE
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(self.job, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        except OSError as trouble:
+            raise CaptureError(
+                "CAP-OUT", f"the output folder cannot be written: {trouble.strerror or trouble}", path=str(self.out)
+            ) from None
+        return path
+
+
+def run_job(file: JobFile, target: Target, conf: Mapping[str, str], *, dry_run: bool) -> int:
+    """Its exit status. Raises CaptureError."""
+    _check(target)
+    path = file.write()
+    command = _command(path, target, conf)
+    if dry_run:
+        print(shlex.join(command))
+        return ExitCode.OK
+    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+        raise library_missing("pyspark (and pyarrow)", "a Spark job")
+    if target.by_submit:
+        write_archive(file.out / ARCHIVE)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=_environment(target))
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.wait()  # it has had the same signal
+        return ExitCode.INTERRUPTED
+
+
+def _command(path: Path, target: Target, conf: Mapping[str, str]) -> list[str]:
+    if not target.by_submit:
+        return [sys.executable, "-m", "spark", str(path)]
+    return submit_command(path, target, conf, spark_package() / "__main__.py", path.with_name(ARCHIVE))
+
+
+def submit_command(job: Path, target: Target, conf: Mapping[str, str], program: Path, archive: Path) -> list[str]:
+    """`spark-submit …` for YARN and Kubernetes."""
+    command = ["spark-submit", "--master", target.master, "--deploy-mode", target.deploy_mode, "--name", "isthmus"]
+    settings: dict[str, str] = {}
+    if target.master == "yarn":
+        command += ["--py-files", str(archive)]
+        if target.environment is not None:
+            command += ["--archives", f"{target.environment}#environment"]
+            python = "./environment/bin/python"
+            settings["spark.executorEnv.PYSPARK_PYTHON"] = python
+            settings["spark.yarn.appMasterEnv.PYSPARK_PYTHON"] = python
+    else:
+        assert target.image is not None
+        settings["spark.kubernetes.container.image"] = target.image
+        settings["spark.executorEnv.PYSPARK_PYTHON"] = "python3"
+        if target.deploy_mode == "client":
+            command += ["--py-files", str(archive)]
+    for key, value in {**settings, **conf}.items():
+        command += ["--conf", f"{key}={value}"]
+    if target.deploy_mode == "cluster":
+        command += ["--files", str(job)]
+        main = f"local:///opt/isthmus/spark/{program.name}" if target.master.startswith("k8s://") else str(program)
+        return [*command, main, job.name]
+    return [*command, str(program), str(job)]
+
+
+def spark_package() -> Path:
+    """Where our jobs are, found without importing them."""
+    found = find_spec("spark")
+    if found is None or not found.submodule_search_locations:
+        raise CaptureError("CAP-LIBRARY", "the jobs are not part of this installation")
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+def write_archive(path: Path) -> None:
+    """By the jobs' own program. Raises CaptureError."""
+    done = subprocess.run([sys.executable, "-m", "spark.archive", str(path)], check=False)
+    if done.returncode:
+        raise CaptureError("CAP-OUT", "the archive cannot be written", path=str(path))
+
+
+def _check(target: Target) -> None:
+    wrong = None
+    if target.deploy_mode not in ("client", "cluster"):
+        wrong = f"--deploy-mode is client or cluster, not {target.deploy_mode!r}"
+    elif target.master.startswith("k8s://") and target.image is None:
+        wrong = "Kubernetes needs --image: executors have nothing but what is in it"
+    elif not (target.by_submit or target.master.startswith(("local", "spark://"))):
+        wrong = f"{target.master!r} is no master"
+    if wrong is not None:
+        raise CaptureError("CAP-OPTION", wrong, hint="local[N], spark://HOST:PORT, yarn, or k8s://https://HOST:PORT")
+
+
+def _environment(target: Target) -> dict[str, str]:
+    environment = dict(os.environ)
+    if target.environment is None and target.image is None:
+        environment.setdefault("PYSPARK_PYTHON", sys.executable)
+    return environment

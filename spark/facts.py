@@ -1,0 +1,71 @@
+"""What an audit needs of every row, and nothing more: no payload is read. Kept in the output folder, one part for each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+import pyarrow as pa
+
+from mappings.captures.errors import CaptureError
+from spark.job import Selection
+from spark.scanning import batches
+from spark.units import Unit
+from spark.work import distributed, units_in
+
+COLUMNS: Final = (
+    "gateway", "link", "run", "seq", "seq_to", "event_id", "redelivered", "status", "error_code", "received_at", "settled_at",
+    "mapping_version",
+)  # fmt: skip
+
+SCHEMA: Final = pa.schema(
+    [
+        ("gateway", pa.string()),
+        ("link", pa.string()),
+        ("run", pa.string()),
+        ("seq", pa.int64()),
+        ("seq_to", pa.int64()),
+        ("event_id", pa.string()),
+        ("redelivered", pa.bool_()),
+        ("status", pa.string()),
+        ("error_code", pa.string()),
+        ("received_at", pa.int64()),
+        ("settled_at", pa.int64()),
+        ("mapping_version", pa.string()),
+        ("finding", pa.string()),
+    ]
+)
+DDL: Final = (
+    "gateway string, link string, run string, seq bigint, seq_to bigint, event_id string, redelivered boolean, status string, "
+    "error_code string, received_at bigint, settled_at bigint, mapping_version string, finding string"
+)
+FINDING: Final = "finding"
+"""The status of a row that is none: a part of a file that could not be read. `error_code`, and `finding` with all of it."""
+
+
+def write_facts(spark: Any, units: Sequence[Unit], selection: Selection, folder: str) -> None:
+    """Writes this batch anew where it was written before: a batch that is done twice counts once."""
+    work = partial(_facts, selection=selection)
+    distributed(spark, units).mapInArrow(work, DDL).write.mode("overwrite").parquet(folder)
+
+
+def _facts(batches_of_units: Iterable[Any], selection: Selection) -> Iterator[Any]:
+    found: list[CaptureError] = []
+    for batch in batches(units_in(batches_of_units), COLUMNS, selection, found.append):
+        columns = [
+            column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else _decoded(column)
+            for column in batch.columns
+        ]
+        yield pa.RecordBatch.from_arrays([*columns, pa.nulls(batch.num_rows, pa.string())], schema=SCHEMA)
+    if found:
+        empty = dict.fromkeys(SCHEMA.names)
+        rows = [
+            {**empty, "status": FINDING, "error_code": one.code, "event_id": one.path, "finding": one.message}
+            for one in found
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

@@ -1,0 +1,223 @@
+"""The jobs on a real Spark: the same results as in one process; audits of planted faults; captures that grow; plans of replays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gateway.cli.spark_inputs import specifications
+from gateway.replay.plan_source import plan_files
+from mappings.captures.arrow import SCHEMA
+from spark.__main__ import is_well, summary
+from spark.following import Following
+from spark.job import Command, Job, Selection
+from spark.replay import plan
+from spark.reports import write_reports
+from spark.running import once
+from spark.units import take_inventory
+from tests.parts.captures import alarm, capture, configuration, write_configuration
+from tests.unit.spark.conftest import LINK
+from tests.unit.spark.in_process import catalogued, compared, validated
+from tests.unit.spark.test_broken_files import damage
+
+Row = dict[str, Any]
+
+
+def done(session: Any, out: Path, command: Command, *captures: Path, **more: Any) -> dict[str, Any]:
+    job = Job(command, tuple(map(str, captures)), str(out), **more)
+    result = once(session, job, take_inventory(job.captures, job.selection), out)
+    write_reports(result, out)
+    assert json.loads((out / "report.json").read_text()) == json.loads(json.dumps(result))
+    page = (out / "report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "http" not in page, "a page needs nothing but itself"
+    assert "<script" not in page
+    assert summary(result)
+    return result
+
+
+def test_validate_compare_and_catalogue_give_what_they_give_in_one_process(
+    session: Any, traffic: Path, tmp_path: Path
+) -> None:
+    damage(traffic, tmp_path / "copy")
+    result = done(session, tmp_path / "v", "validate", tmp_path / "copy")
+    assert result == validated(tmp_path / "copy")
+    assert result["verdicts"]["agrees"] == 901
+    assert len(result["findings"]) == 5
+    old = specifications(write_configuration(tmp_path, configuration(tmp_path, link=LINK), "old.yaml"))
+    rules = [*LINK["rules"], {"rename": "$Element", "to": "ne"}]
+    new = specifications(
+        write_configuration(tmp_path, configuration(tmp_path, link={**LINK, "rules": rules}), "new.yaml")
+    )
+    selectors = ({"name": "nms", "selector": "$Element LIKE '%-3'"},)
+    result = done(session, tmp_path / "c", "compare", traffic, old=old, new=new, selectors=selectors)
+    assert result == compared(traffic, old, new, selectors)
+    assert (result["verdict"], result["changed"]) == ("breaking", 750)
+    result = done(session, tmp_path / "k", "catalogue", traffic)
+    assert json.loads(json.dumps(result)) == json.loads(json.dumps(catalogued(traffic)))
+
+
+# Audit --------------------------------------------------------------------------------------------------------------------
+
+
+def rewritten(traffic: Path, copy: Path, change: Callable[[list[Row]], None]) -> Path:
+    """A capture whose rows were changed: by number, all in one file."""
+    files = sorted(traffic.rglob("*.parquet"))
+    rows = sorted((row for path in files for row in pq.read_table(path).to_pylist()), key=lambda row: row["seq"])
+    change(rows)
+    copy.mkdir(parents=True)
+    shutil.copytree(traffic / "_mappings", copy / "_mappings")
+    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), copy / "all.parquet")
+    return copy
+
+
+def by_number(rows: list[Row], number: int) -> Row:
+    return next(row for row in rows if row["seq"] == number)
+
+
+def plant(rows: list[Row]) -> None:
+    for number in (100, 101, 300):  # lost
+        rows.remove(by_number(rows, number))
+    again = dict(by_number(rows, 200))  # sent twice, as two events of the link
+    again["seq"] = 902
+    again["settled_at"] = again["received_at"] = rows[-1]["settled_at"] + timedelta(seconds=1)
+    rows.append(again)
+    rows.append(dict(by_number(rows, 400)))  # the capture itself has it twice
+    early = by_number(rows, 500)  # delivered before what came earlier
+    early["settled_at"] -= timedelta(seconds=10)
+    waits = by_number(rows, 600)
+    waits["status"] = "left"
+    rows.append({**dict.fromkeys(rows[0]), "gateway": "gw", "link": "alarms", "run": rows[0]["run"], "seq": 903,
+                 "seq_to": 905, "status": "uncaptured", "settled_at": again["settled_at"]})  # fmt: skip
+
+
+def test_an_audit_proves_what_is_whole_and_finds_each_planted_fault_and_nothing_else(
+    session: Any, traffic: Path, tmp_path: Path
+) -> None:
+    whole = done(session, tmp_path / "whole", "audit", traffic)
+    assert whole["proved"], whole["problems"]
+    assert whole["clean"]
+    (link,) = whole["links"]
+    assert {name: link[name] for name in ("taken", "delivered", "filtered", "expired")} == {
+        "taken": 901, "delivered": 750, "filtered": 150, "expired": 1,
+    }  # fmt: skip
+    assert sum(row["events"] for row in whole["latency"]) == 901
+    assert all(0 <= row["p50"] <= row["p90"] <= row["p99"] <= row["longest"] for row in whole["latency"])
+
+    result = done(session, tmp_path / "planted", "audit", rewritten(traffic, tmp_path / "copy", plant))
+    assert not result["proved"]
+    assert result["problems"] == {
+        "missing": 3, "uncaptured": 3, "repeated_rows": 1, "duplicates": 1, "order": 1,
+        "lost_between_gateways": 0, "missing_at_brokers": 0, "findings": 0,
+    }  # fmt: skip
+    assert [(gap["first"], gap["last"]) for gap in result["missing"]["listed"]] == [(100, 101), (300, 300)]
+    ids = {
+        row["seq"]: row["event_id"]
+        for path in sorted(traffic.rglob("*.parquet"))
+        for row in pq.read_table(path).to_pylist()
+    }
+    assert result["missing"]["listed"][0]["after_event"] == ids[99]
+    assert [(one["event_id"], one["times"]) for one in result["duplicates"]["listed"]] == [(ids[200], 2)]
+    assert [one["seq"] for one in result["repeated_rows"]["listed"]] == [400]
+    assert [(one["seq"], one["violation"]) for one in result["order"]["listed"]] == [(500, "delivered")]
+    assert [one["event_id"] for one in result["waiting"]["listed"]] == [ids[600]]
+
+
+def test_an_audit_over_two_gateways_and_a_broker_names_what_did_not_arrive(session: Any, tmp_path: Path) -> None:
+    first = configuration(tmp_path / "a", name="a")
+    events = [alarm(n) for n in range(60)]
+    one = capture(tmp_path / "a", first, events)
+    sent = pa.concat_tables(pq.read_table(path) for path in sorted(one.rglob("*.parquet"))).to_pylist()
+    from mappings.captures.payloads import read_payload
+
+    sent.sort(key=lambda row: row["seq"])
+    ids = [row["event_id"] for row in sent]
+    messages = [read_payload("message", row["sent"]) for row in sent]
+    del messages[17]  # what the broker lost
+    channels = {
+        "in": {"endpoint": "memory", "name": "messages", "form": "message"},
+        "out": {"endpoint": "memory", "name": "elsewhere"},
+    }
+    second = configuration(tmp_path / "b", name="b", channels=channels, links={"back": {"from": "in", "to": "out"}})
+    two = capture(tmp_path / "b", second, messages, queue="messages")
+    export = tmp_path / "export.jsonl"
+    held = [{"properties": [{"name": "$gid", "type": "String", "value": ids[n]}]} for n in range(60) if n != 3]
+    export.write_text("".join(json.dumps(message) + "\n" for message in held))
+    result = done(session, tmp_path / "out", "audit", one, two, exports=(("a/alarms", str(export)),))
+    (hop,) = result["between_gateways"]
+    assert (hop["from"], hop["to"], hop["sent"], hop["taken"]) == ("a/alarms", "b/back", 60, 59)
+    assert [lost["event_id"] for lost in hop["lost"]["listed"]] == [ids[17]]
+    (broker,) = result["at_brokers"]
+    assert [missing["event_id"] for missing in broker["missing"]["listed"]] == [ids[3]]
+    assert result["problems"]["lost_between_gateways"] == result["problems"]["missing_at_brokers"] == 1
+    assert not result["proved"]
+
+
+def test_an_audit_reads_what_it_can(session: Any, traffic: Path, tmp_path: Path) -> None:
+    broken = damage(traffic, tmp_path / "copy")
+    result = done(session, tmp_path / "out", "audit", tmp_path / "copy")
+    found = {Path(one["path"]).name: one["code"] for one in result["findings"]}
+    # Of the corrupt file an audit reads the columns that are whole: its rows are there twice.
+    assert found == {name: code for name, code in broken.items() if name != "x-corrupt.parquet"}
+    assert result["links"][0]["runs"] == 1
+
+
+# Growing captures ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["validate", "audit"])
+def test_a_capture_that_grows_gives_what_the_whole_one_gives(
+    command: Command, session: Any, traffic: Path, tmp_path: Path
+) -> None:
+    growing, out = tmp_path / "growing", tmp_path / "out"
+    files = sorted(traffic.rglob("*.parquet"))
+    growing.mkdir()
+    shutil.copytree(traffic / "_mappings", growing / "_mappings")
+    told: list[dict[str, Any]] = []
+    job = Job(command, (str(growing),), str(out), follow=True, once=True)
+
+    def follow() -> None:
+        Following(session, job, out, lambda result: told.append(json.loads(json.dumps(result)))).run()
+
+    shutil.copy(files[0], growing / "1.parquet")
+    (growing / "2.parquet").write_bytes(files[0].read_bytes()[:1000])
+    follow()
+    assert len(told) == 1
+    assert 0 < told[0]["events"] < 901
+    for number, path in enumerate(files[1:], 3):
+        shutil.copy(path, growing / f"{number}.parquet")
+    follow()
+    assert len(told) == 2
+    follow()
+    assert len(told) == 2, "nothing is new, and nothing is done again"
+    whole = done(session, tmp_path / "whole", command, growing)
+    assert told[-1] == json.loads(json.dumps(whole))
+    assert told[-1]["events"] == 901
+    assert [one["code"] for one in told[-1]["findings"]] == ["CAP-FILE"]
+    assert not is_well(told[-1], job)
+
+
+# Replay -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_what_was_selected_once_and_in_order(session: Any, traffic: Path, tmp_path: Path) -> None:
+    def again(rows: list[Row]) -> None:
+        rows += [{**row, "run": "later", "received_at": row["received_at"] + timedelta(hours=1)} for row in rows[:50]]
+
+    copy = rewritten(traffic, tmp_path / "copy", again)
+    selection = Selection(types=("Alarm",), etcl="$Severity >= 4")
+    job = Job("replay", (str(copy),), str(tmp_path), selection)
+    result = plan(session, job, take_inventory(job.captures, selection), tmp_path)
+    numbers = [n for n in range(900) if n % 3 and n % 6 >= 4] + [905]
+    rows = [row for path in plan_files(tmp_path / "plan") for row in pq.read_table(path).to_pylist()]
+    names = [json.loads(row["source"])["event_name"] for row in rows]
+    assert names == [f"n{n}" for n in numbers]
+    assert (result["events"], result["findings"]) == (len(numbers), [])
