@@ -46,7 +46,7 @@ class JmsWire(Wire):
         sink = JmsSink(self.endpoint, self._in)
         sink.connect()
         try:
-            batch = [Outgoing(payload, f"feed-{n}") for n, payload in enumerate(payloads)]
+            batch = [Outgoing(payload, f"feed-{uuid.uuid4()}") for payload in payloads]  # Artemis keeps no id twice
             assert sink.send(batch).result(20.0) == ()
         finally:
             sink.close()
