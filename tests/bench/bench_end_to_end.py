@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.appliance.appliance import Appliance
 from gateway.settings.settings import Settings
 from tests.bench.bench_cosnotification import process
@@ -23,6 +24,40 @@ from tests.unit.appliance.test_appliance import Listener
 
 COUNT = 20_000
 BATCH = 100
+
+
+@contextmanager
+def running_gateway(
+    run_dir: Path,
+    endpoint: StompEndpoint,
+    factory: str,
+    out: StompChannel,
+    batch: int,
+    journal: dict[str, Any] | None,
+    safe: str,
+) -> Iterator[Appliance]:
+    """One link from a channel to a broker, connected at both ends."""
+    settings = Settings.model_validate(
+        {
+            "name": "bench",
+            "run_dir": str(run_dir),
+            "journal": journal,
+            "endpoints": {"ems": {"type": "cosnotification", "factory": factory}, "broker": endpoint},
+            "channels": {
+                "in": {"endpoint": "ems", "channel": 0, "events": "sequence" if batch else "structured"},
+                "out": out,
+            },
+            "links": {"main": {"from": "in", "to": "out", "delivery": {"journal": {"safe": safe}}}},
+        }
+    )
+    appliance = Appliance(settings, Listener())
+    appliance.start()
+    try:
+        while (status := appliance.statuses()[0]).source != "ready" or status.sink != "ready":
+            time.sleep(0.01)
+        yield appliance
+    finally:
+        appliance.stop()
 
 
 @contextmanager
@@ -48,34 +83,13 @@ def setup(broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: st
 
         def gateway() -> float:
             out = fresh()
-            settings = Settings.model_validate(
-                {
-                    "name": "bench",
-                    "run_dir": str(Path(folder) / str(next(runs))),
-                    "journal": journal,
-                    "endpoints": {
-                        "ems": {"type": "cosnotification", "factory": supplier("factory")},
-                        "broker": endpoint,
-                    },
-                    "channels": {
-                        "in": {"endpoint": "ems", "channel": 0, "events": "sequence" if batch else "structured"},
-                        "out": out,
-                    },
-                    "links": {"main": {"from": "in", "to": "out", "delivery": {"journal": {"safe": safe}}}},
-                }
-            )
-            appliance = Appliance(settings, Listener())
-            appliance.start()
-            try:
-                while (status := appliance.statuses()[0]).source != "ready" or status.sink != "ready":
-                    time.sleep(0.01)
+            run_dir = Path(folder) / str(next(runs))
+            with running_gateway(run_dir, endpoint, supplier("factory"), out, batch, journal, safe) as appliance:
                 started = time.perf_counter()
                 supplier(f"push - {COUNT} {batch}")
                 while appliance.statuses()[0].balance.delivered < COUNT:
                     time.sleep(0.005)
                 elapsed = time.perf_counter() - started
-            finally:
-                appliance.stop()
             raw(endpoint, out, lambda client: client.receive(COUNT))
             return COUNT / elapsed
 
