@@ -31,7 +31,7 @@ from gateway.links.accounts import Balance
 from gateway.settings.settings import Settings
 from mappings.model import Message
 from tests.chaos.stomp_proxy import Proxy
-from tests.contract.wires.stomp import BrokerProcess, embedded_endpoint
+from tests.contract.wires.stomp import BrokerProcess, broker_process, embedded_endpoint
 from tests.parts.gateway import ISTHMUS, Gateway
 from tests.parts.supplier import Supplier
 from tests.unit.appliance.test_appliance import Listener, number_of
@@ -179,12 +179,8 @@ def small_file_system(folder: Path) -> Iterator[bool]:
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
-    process = BrokerProcess("--store", str(tmp_path / "broker.db"))
-    process.start()
-    try:
+    with broker_process("--store", str(tmp_path / "broker.db")) as process:
         yield process
-    finally:
-        process.kill()
 
 
 def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess) -> None:

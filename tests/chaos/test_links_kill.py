@@ -23,7 +23,7 @@ from adapters.stomp.settings import StompChannel, StompEndpoint
 from adapters.stomp.sink import StompSink
 from adapters.stomp.source import StompSource
 from mappings.model import Body, Headers, Message, MessageProperty
-from tests.contract.wires.stomp import BrokerProcess, embedded_endpoint
+from tests.contract.wires.stomp import BrokerProcess, broker_process, embedded_endpoint
 from tests.parts.gateway import Gateway
 
 KILLS = 3
@@ -36,12 +36,8 @@ QUICK = {"first_ms": 20, "longest_ms": 200}
 
 @pytest.fixture
 def broker() -> Iterator[BrokerProcess]:
-    process = BrokerProcess()
-    process.start()
-    try:
+    with broker_process() as process:
         yield process
-    finally:
-        process.kill()
 
 
 class Feeder:

@@ -17,7 +17,7 @@ from tests.chaos.test_links_kill import (
     _is_done,
     _received,
 )
-from tests.contract.wires.stomp import BrokerProcess, embedded_endpoint
+from tests.contract.wires.stomp import BrokerProcess, broker_process, embedded_endpoint
 from tests.parts.gateway import Gateway
 
 LEASE_SECS = 2.0
@@ -26,12 +26,8 @@ PREFETCH = 1000
 
 @pytest.fixture
 def broker() -> Iterator[BrokerProcess]:
-    process = BrokerProcess()
-    process.start()
-    try:
+    with broker_process() as process:
         yield process
-    finally:
-        process.kill()
 
 
 def _gateway(folder: Path, name: str, broker: BrokerProcess) -> Gateway:

@@ -12,7 +12,7 @@ from adapters.base import Outgoing
 from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
 from mappings.model import Body, Headers, Message, MessageProperty
-from tests.contract.wires.stomp import BrokerProcess, embedded_endpoint
+from tests.contract.wires.stomp import BrokerProcess, broker_process, embedded_endpoint
 from tests.parts.gateway import Gateway, Status
 from tests.parts.supplier import Supplier
 
@@ -22,12 +22,8 @@ COUNT = 20
 
 @pytest.fixture
 def broker() -> Iterator[BrokerProcess]:
-    process = BrokerProcess()
-    process.start()
-    try:
+    with broker_process() as process:
         yield process
-    finally:
-        process.kill()
 
 
 def _settled(status: Status) -> bool:

@@ -44,6 +44,16 @@ class BrokerProcess:
         return self._process.pid
 
 
+@contextmanager
+def broker_process(*arguments: str) -> Iterator[BrokerProcess]:
+    process = BrokerProcess(*arguments)
+    process.start()
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
 class StompWire(Wire):
     """Any STOMP broker whose address is known; feeding and draining go through a sink and a source of their own."""
 
