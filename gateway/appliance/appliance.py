@@ -2,11 +2,13 @@
 
     run folder ─▶ services that we host ─▶ journals, inlets, links ─▶ admin interface    (start; stop in the reverse order)
 
-The thread that made it drives it: `start`, `reload`, `stop`. Links and services have threads of their own.
+The thread that made it drives it: `start`, `reload`, `stop`. Links and services have threads of their own; that of the bridges may
+have their links taken over.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
@@ -42,6 +44,7 @@ from gateway.settings.settings import Settings
 from mappings.errors import IsthmusError
 
 if TYPE_CHECKING:
+    from gateway.bridges.registry import Bridges
     from gateway.capture.captures import Captures
 
 JOIN_MARGIN_SECS = 15.0  # beyond its drain time, for closing connections to peers that do not answer
@@ -51,7 +54,14 @@ class Appliance:
     def __init__(
         self, settings: Settings, listener: Listener, *, drain_secs: float = 10.0, disk: Disk | None = None
     ) -> None:
-        """`disk` is what journals are written to: that of a leader, where there is a standby."""
+        """`disk` is what journals are written to: that of a leader, where there is a standby. Raises
+        StopError where the bridges of an earlier run cannot be read."""
+        self._bridges = _bridges_of(settings, self._bridges_changed)
+        self._configured = settings  # without the bridges
+        self._driving = threading.RLock()
+        self._is_running = False
+        if self._bridges is not None:
+            settings = self._bridges.over(settings)
         self.settings = settings
         self._listener = listener
         self._drain_secs = drain_secs
@@ -91,6 +101,11 @@ class Appliance:
     def start(self) -> None:
         """Raises StopError, with nothing left behind, where a part that a person must mend does not come up. A peer that is away is
         no such part: its links say so and keep trying."""
+        with self._driving:
+            self._start()
+            self._is_running = True
+
+    def _start(self) -> None:
         try:
             self._step(self._run_dir.acquire, self._run_dir.release)
             self._step(self._services.start, self._services.stop)
@@ -100,6 +115,7 @@ class Appliance:
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
             self._intakes.begin(self.settings, tuple(self._links))
+            self._start_bridges()
             self._start_admin()
         except BaseException:
             self.stop()
@@ -107,6 +123,22 @@ class Appliance:
 
     def reload(self, settings: Settings) -> Changes:
         """Take over the links of another configuration; links that do not change are not disturbed."""
+        with self._driving:
+            self._configured = settings
+            return self._take_over(settings if self._bridges is None else self._bridges.over(settings))
+
+    def _bridges_changed(self) -> None:
+        """On a thread of the bridges."""
+        with self._driving:
+            if self._is_running and self._bridges is not None:
+                self._take_over(self._bridges.over(self._configured))
+
+    def _start_bridges(self) -> None:
+        its = self.settings.services.bridges
+        if its is not None and self._bridges is not None:
+            self._services.start_bridges(its, self._bridges, lambda: self.settings)
+
+    def _take_over(self, settings: Settings) -> Changes:
         difference = changes(self.settings, settings)
         kept = {part: getattr(self.settings, part) for part in difference.needs_restart}
         settings = settings.model_copy(update=kept)
@@ -132,6 +164,8 @@ class Appliance:
 
     def stop(self) -> bool:
         """Drain the links, then end everything; True when every link had come to its end in time. Twice is fine."""
+        with self._driving:
+            self._is_running = False
         drained = True
         while self._undo:
             drained = self._undo.pop()() is not False and drained
@@ -269,3 +303,12 @@ class Appliance:
             del self._links[link.id]
             self._accounts[link.id].give_back()
         return handovers
+
+
+def _bridges_of(settings: Settings, changed: Callable[[], None]) -> Bridges | None:
+    its = settings.services.bridges
+    if its is None:
+        return None
+    from gateway.bridges.registry import Bridges
+
+    return Bridges(Path(its.store) if its.store is not None else Path(settings.run_dir) / "bridges.json", changed)

@@ -8,6 +8,7 @@ from typing import Protocol
 from gateway.capture.observer import CaptureObserver
 from gateway.inlet.observer import InletObserver
 from gateway.links.observer import LinkObserver
+from mappings.errors import IsthmusError
 
 
 class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
@@ -18,6 +19,9 @@ class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         """A service that this process hosts is ready, or has stopped; `facts` name its address or the file of its reference."""
+
+    def bridge_refused(self, operation: str, error: IsthmusError) -> None:
+        """A CORBA client asked for a bridge that cannot be."""
 
     def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
         """A connection of an event domain over CORBA is joined, or broken."""

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.base import AdapterError
-from adapters.cosnotification.settings import OrbOverrides, OrbSettings
+from adapters.cosnotification.settings import CosNotificationEndpoint, OrbOverrides, OrbSettings
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
 from gateway.settings.services import (
+    BridgesServiceSettings,
     BrokerServiceSettings,
     EventDomainsServiceSettings,
     LogsServiceSettings,
@@ -24,6 +25,7 @@ from gateway.settings.settings import Settings
 if TYPE_CHECKING:
     from adapters.cosnotification.left_behind import LeftBehind
     from adapters.cosnotification.orb import Orb
+    from gateway.bridges.registry import Bridges
     from gateway.domain.corba.service import EventDomainsService
 
 
@@ -150,6 +152,19 @@ class Services:
             if file is not None:
                 self._publish(file, references[kind])
         self._listener.service_changed("event_domains", "ready", factory_ior=settings.factory_ior)
+
+    def start_bridges(
+        self, settings: BridgesServiceSettings, bridges: Bridges, running: Callable[[], Settings]
+    ) -> None:
+        from gateway.bridges.service import BridgesService
+
+        endpoint = self._settings.endpoints[settings.channels]
+        assert isinstance(endpoint, CosNotificationEndpoint)
+        service = BridgesService(self.orb(), endpoint.factory or "", bridges, running, self._listener)
+        reference = service.start()
+        self._undo.append(service.stop)
+        self._publish(settings.factory_ior, reference)
+        self._listener.service_changed("bridges", "ready", factory_ior=settings.factory_ior)
 
     def _publish(self, file: str, reference: str) -> None:
         """For clients, who read it when the service can be called, and find nothing when it has gone."""

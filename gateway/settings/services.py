@@ -11,6 +11,7 @@ from adapters.settings_base import StrictModel
 
 __all__ = [
     "AdminSettings",
+    "BridgesServiceSettings",
     "BrokerServiceSettings",
     "EventDomainsServiceSettings",
     "LogsServiceSettings",
@@ -119,6 +120,23 @@ class EventDomainsServiceSettings(StrictModel):
     )
 
 
+class BridgesServiceSettings(StrictModel):
+    """Bridges between channels and JMS destinations that CORBA clients make (Notification/JMS Interworking)."""
+
+    factory_ior: str = Field(min_length=1, description="File that the BridgeFactory's reference is written to.")
+    channels: str = Field(
+        description="Id of the cosnotification endpoint whose channels bridges name by their ChannelID."
+    )
+    destinations: str = Field(
+        description="Id of the stomp or jms endpoint of destinations that name no other one as their factory_name."
+    )
+    store: str | None = Field(
+        default=None,
+        min_length=1,
+        description="File that keeps bridges over a restart; absent: bridges.json in run_dir.",
+    )
+
+
 class LogsServiceSettings(StrictModel):
     """Logs of the Telecom Log Service: event channels that record what passes through them."""
 
@@ -147,6 +165,9 @@ class Services(StrictModel):
         default=None, description="Event domains over CORBA, for channels of any vendor."
     )
     logs: LogsServiceSettings | None = Field(default=None, description="A log service, for members of log domains.")
+    bridges: BridgesServiceSettings | None = Field(
+        default=None, description="Bridges that CORBA clients make at run time."
+    )
     broker: BrokerServiceSettings | None = Field(
         default=None, description="A STOMP broker, for trying things; not for production."
     )

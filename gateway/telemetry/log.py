@@ -77,6 +77,9 @@ class GatewayLog:
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         self._log.info("service changed", service=service, state=state, **facts)
 
+    def bridge_refused(self, operation: str, error: IsthmusError) -> None:
+        self._log.warning("bridge refused", operation=operation, **_spelt_out(error))
+
     def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
         facts = {"domain": domain, "connection": connection, "state": state}
         if trouble:

@@ -17,7 +17,7 @@ from gateway.settings.checks.domain import check_domain
 from gateway.settings.checks.factory import check_channel_references, check_factories
 from gateway.settings.checks.filters import check_filters
 from gateway.settings.checks.forms import check_effect
-from gateway.settings.checks.hosted import check_hosted_channels, check_kept_references, check_rmi
+from gateway.settings.checks.hosted import check_bridges, check_hosted_channels, check_kept_references, check_rmi
 from gateway.settings.checks.idl import check_idl
 from gateway.settings.checks.jms import check_jms_channels
 from gateway.settings.checks.journal import check_journal, check_journalled_links
@@ -45,6 +45,7 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_channel_references,
     check_way_back,
     check_hosted_channels,
+    check_bridges,
     check_kept_references,
     check_rmi,
     check_idl,

@@ -5,9 +5,29 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.jms.settings import JmsEndpoint
+from adapters.stomp.settings import StompEndpoint
 from gateway.settings.addresses import address_in
 from gateway.settings.report import Report
 from gateway.settings.settings import Settings
+
+
+def check_bridges(settings: Settings, report: Report) -> None:
+    """The endpoints that bridges are between must be there, each of its kind."""
+    service = settings.services.bridges
+    if service is None:
+        return
+    for key, kinds, what in (
+        ("channels", (CosNotificationEndpoint,), "cosnotification"),
+        ("destinations", (StompEndpoint, JmsEndpoint), "stomp or jms"),
+    ):
+        if not isinstance(settings.endpoints.get(getattr(service, key)), kinds):
+            report.error(
+                "CFG-BRIDGE-ENDPOINT",
+                ("services", "bridges", key),
+                f"there is no {what} endpoint of this name",
+                "name one of `endpoints`",
+            )
 
 
 def check_hosted_channels(settings: Settings, report: Report) -> None:
