@@ -119,17 +119,23 @@ def test_tls_token_and_table_of_channels_reach_the_client_library(tmp_path: Path
 
 TOPIC = """
 import json, sys
+from pathlib import Path
 from adapters.base import Outgoing
 from adapters.mq.settings import MqChannel, MqEndpoint
 from adapters.mq.sink import MqSink
 from adapters.mq.source import MqSource
+from tests.standins.mq.process import ServerProcess
 from mappings.model import Body, Message
 endpoint = MqEndpoint.model_validate(json.loads(sys.argv[1]))
 source = MqSource(endpoint, MqChannel(endpoint="q", topic="alarms/#", subscription="isthmus"))
 sink = MqSink(endpoint, MqChannel(endpoint="q", topic="alarms/north"))
 sink.connect()
-for text in ("nobody has subscribed yet", "while we are away", "given back"):
+for text in ("nobody has subscribed yet", "while we are away", "given back", "before a crash"):
     assert sink.send([Outgoing(Message(body=Body("TextMessage", text)), text)]).result(20.0) == ()
+    if text == "before a crash":
+        server = ServerProcess(Path(sys.argv[2]))
+        server.kill()
+        server.start()
     source.connect()
     got = source.receive(10, 0.5)
     if text == "given back":
@@ -154,7 +160,7 @@ def test_a_durable_subscription(tmp_path: Path) -> None:
         "stand_in": {"where": "client"},
     }
     try:
-        command = [sys.executable, "-c", TOPIC, json.dumps(endpoint)]
+        command = [sys.executable, "-c", TOPIC, json.dumps(endpoint), str(tmp_path)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60.0)
     finally:
         server.kill()
@@ -162,6 +168,7 @@ def test_a_durable_subscription(tmp_path: Path) -> None:
         "[]",
         "[('while we are away', 'topic://alarms/north', False)]",
         "[('given back', 'topic://alarms/north', True)]",
+        "[('before a crash', 'topic://alarms/north', False)]",
     ], done.stderr
 
 

@@ -180,9 +180,21 @@ class StandInQueueManager:
         if self._store is not None:
             self._store.change(put, gone)
 
+    def add_subscription(self, subscription: Subscription) -> None:
+        self.subscriptions[subscription.name] = subscription
+        if self._store is not None and subscription.durable:
+            self._store.subscribe(subscription)
+
+    def remove_subscription(self, name_: str) -> None:
+        self.subscriptions.pop(name_, None)
+        if self._store is not None:
+            self._store.unsubscribe(name_)
+
     def _restore(self, store: Store) -> None:
         for queue_name, message in store.load():
             self.define(queue_name).insert(message)
+        for subscription in store.subscriptions(self.define):
+            self.subscriptions[subscription.name] = subscription
 
     # Calls
 

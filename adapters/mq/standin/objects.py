@@ -86,7 +86,7 @@ def close(manager: StandInQueueManager, connection: Connection, opened: OpenObje
         if queue.temporary_owner is connection and not queue.opened:
             manager.queues.pop(queue.name, None)
     if subscription is not None and (not subscription.durable or options & _REMOVE_SUBSCRIPTION):
-        manager.subscriptions.pop(subscription.name, None)
+        manager.remove_subscription(subscription.name)
         if subscription.managed:
             manager.queues.pop(subscription.queue.name, None)
 

@@ -1,13 +1,14 @@
-"""Keeps persistent messages of a stand-in in a file, so that a restart of its process keeps them."""
+"""Keeps persistent messages and durable subscriptions of a stand-in in a file, so that they outlive its process."""
 
 from __future__ import annotations
 
 import base64
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from adapters.mq.standin.connections import Subscription
 from adapters.mq.standin.properties import Properties
 from adapters.mq.standin.queues import Queue, StoredMessage
 
@@ -23,6 +24,11 @@ class Store:
             "CREATE TABLE IF NOT EXISTS messages (number INTEGER PRIMARY KEY, queue TEXT NOT NULL, md TEXT NOT NULL, "
             "data BLOB NOT NULL, topic TEXT, expires_at REAL, backout_count INTEGER NOT NULL, "
             "properties TEXT NOT NULL)"
+        )
+
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS subscriptions (name TEXT PRIMARY KEY, topic TEXT NOT NULL, queue TEXT NOT NULL, "
+            "managed INTEGER NOT NULL, correlation_id BLOB NOT NULL, level INTEGER NOT NULL)"
         )
 
     def change(self, put: Sequence[tuple[Queue, StoredMessage]], gone: Iterable[StoredMessage]) -> None:
@@ -52,6 +58,22 @@ class Store:
                 ),
             )
             for queue, md, data, topic, number, expires_at, backout_count, properties in rows
+        ]
+
+    def subscribe(self, subscription: Subscription) -> None:
+        s = subscription
+        row = (s.name, s.topic, s.queue.name, s.managed, s.correlation_id, s.level)
+        self._database.execute("INSERT OR REPLACE INTO subscriptions VALUES (?,?,?,?,?,?)", row)
+
+    def unsubscribe(self, name: str) -> None:
+        self._database.execute("DELETE FROM subscriptions WHERE name=?", (name,))
+
+    def subscriptions(self, queue: Callable[[str], Queue]) -> list[Subscription]:
+        """Each on the queue that this finds by its name."""
+        rows = self._database.execute("SELECT name, topic, queue, managed, correlation_id, level FROM subscriptions")
+        return [
+            Subscription(name, topic, queue(its), durable=True, managed=bool(managed), correlation_id=id_, level=level)
+            for name, topic, its, managed, id_, level in rows.fetchall()
         ]
 
     def close(self) -> None:

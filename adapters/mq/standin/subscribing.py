@@ -74,7 +74,7 @@ def _create(
         queue = own
     unique = sub_name or os.urandom(12).hex()
     subscription = Subscription(unique, topic, queue, durable, managed, os.urandom(24), fields["SubLevel"])
-    manager.subscriptions[unique] = subscription
+    manager.add_subscription(subscription)
     putting.publish_retained(manager, topic, queue, subscription.correlation_id)
     return subscription
 

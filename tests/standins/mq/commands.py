@@ -165,7 +165,7 @@ def _create_subscription(manager: StandInQueueManager, given: Parameters) -> Ite
         raise MqiError(MQRC_UNKNOWN_OBJECT_NAME)
     id_ = manager.new_id()
     made = Subscription(given[SUB_NAME], given[TOPIC_STRING], queue, durable=True, managed=managed, correlation_id=id_)
-    manager.subscriptions[made.name] = made
+    manager.add_subscription(made)
     return iter(())
 
 
@@ -184,7 +184,7 @@ def _inquire_subscription(manager: StandInQueueManager, given: Parameters) -> It
 def _delete_subscription(manager: StandInQueueManager, given: Parameters) -> Iterator[Reply]:
     for key, subscription in manager.subscriptions.items():
         if key == given.get(SUB_NAME) or subscription.correlation_id == given.get(SUB_ID):
-            del manager.subscriptions[key]
+            manager.remove_subscription(key)
             return iter(())
     raise MqiError(MQRC_NO_SUBSCRIPTION)
 
