@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from adapters.mq import values
@@ -16,6 +17,7 @@ from mappings.model import MessageProperty
 _MCD: Final = re.compile(r"mcd://([^/?]*)/([^/?]*)/([^/?]*)(?:\?format=([^?]*))?")
 _KNOWN: Final = frozenset({"mcd", "jms", "usr", "mqps", "mqext", "mq", "psc", "pscr"})
 OTHER_PREFIX: Final = "rfh2."
+LONGEST_KEPT: Final = 500
 
 
 class Folders:
@@ -32,7 +34,7 @@ class Folders:
         for header in headers:
             seen: set[str] = set()
             for text in header.folders:
-                folder = parse(text)
+                folder = _parsed_mcd(text) if text.startswith("<mcd>") and len(text) < LONGEST_KEPT else parse(text)
                 if folder.name not in seen:
                     seen.add(folder.name)
                     self._take(folder)
@@ -84,6 +86,12 @@ class Folders:
         if type_ in ("bytes", "char"):
             type_, value = "String", element.text  # JMS has no such properties
         self.usr[name] = MessageProperty(name, type_, value)
+
+
+@lru_cache(maxsize=256)
+def _parsed_mcd(text: str) -> Element:
+    """What is in it is the same for many messages. Nobody changes the elements."""
+    return parse(text)
 
 
 def mcd_folder(msd: str, jms_type: str | None, *, null_text: bool) -> str:

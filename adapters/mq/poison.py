@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import lru_cache
 from typing import Any, Final
 
 from adapters.mq import mqi
@@ -132,14 +133,29 @@ def _ends_the_unit(failure: MqiFailure) -> bool:
 
 def dead_letter_of(got: Got, queue: str, endpoint: MqEndpoint, reason: int) -> bytes:
     """The MQDLH for a message from this queue."""
-    now = time.time()
+    descriptor = got.descriptor
+    like = descriptor.Encoding, descriptor.CodedCharSetId, descriptor.Format
+    return _header(reason, queue, endpoint.queue_manager, endpoint.application_name, *like, int(time.time() * 100))
+
+
+@lru_cache(maxsize=64)  # every message that is got has one, for its dead letter: most are alike, and come together
+def _header(
+    reason: int,
+    queue: str,
+    queue_manager: str,
+    application: str,
+    encoding: int,
+    ccsid: int,
+    format_: str,
+    hundredths: int,
+) -> bytes:
     return dead_letter_header(
         reason=reason,
         queue=queue,
-        queue_manager=endpoint.queue_manager,
-        encoding=got.descriptor.Encoding,
-        ccsid=got.descriptor.CodedCharSetId,
-        format_=got.descriptor.Format,
-        application=endpoint.application_name,
-        now=time.strftime("%Y%m%d%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 100):02}",
+        queue_manager=queue_manager,
+        encoding=encoding,
+        ccsid=ccsid,
+        format_=format_,
+        application=application,
+        now=time.strftime("%Y%m%d%H%M%S", time.gmtime(hundredths // 100)) + f"{hundredths % 100:02}",
     )

@@ -69,9 +69,9 @@ def fields_of(properties: Mapping[str, object], *, is_request: bool) -> Fields:
 
 
 def properties_of(md: Descriptor) -> list[MessageProperty]:
-    """What a message says beyond being a plain datagram, or a request with a queue for the reply."""
+    """What a message says beyond being a datagram, or a request where there is a queue for the reply."""
     found: list[tuple[str, int]] = []
-    if md.MsgType not in (MQMT_DATAGRAM, MQMT_REQUEST if md.ReplyToQ else MQMT_DATAGRAM):
+    if md.MsgType != (MQMT_REQUEST if md.ReplyToQ else MQMT_DATAGRAM):
         found.append((MESSAGE_TYPE, md.MsgType))
     if md.Feedback:
         found.append((FEEDBACK, md.Feedback))

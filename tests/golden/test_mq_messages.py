@@ -407,6 +407,7 @@ def test_report_options_are_bits_of_the_mqmd_and_come_back_as_properties() -> No
         (Headers(JMSReplyTo="queue://R"), {}, 1),
         (Headers(JMSReplyTo="topic://R"), {}, 8),  # no queue: nobody could put a reply to it
         (Headers(JMSReplyTo="queue://R"), {"JMS_IBM_MsgType": 2}, 2),
+        (Headers(JMSReplyTo="queue://R"), {"JMS_IBM_MsgType": 8}, 8),
         (Headers(), {"JMS_IBM_MsgType": "2"}, 2),  # STOMP makes every property a String
     ],
 )

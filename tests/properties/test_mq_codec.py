@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from adapters.mq import rfh2
+from adapters.mq import reports, rfh2
 from adapters.mq.codec import PROVIDERS_OWN, Decoder, Encoder
 from adapters.mq.codec_error import CodecError
 from adapters.mq.descriptor import Descriptor
@@ -146,3 +146,18 @@ def test_markup_of_any_kind(text: str) -> None:
         parse(text)
     except CodecError:
         return
+
+
+@given(
+    st.integers(-(2**31), 2**31 - 1), st.sampled_from([1, 2, 4, 8]) | st.integers(65_536, 999_999_999), st.integers(0, 2**31 - 1),
+    st.booleans(),
+)  # fmt: skip
+def test_report_options_come_back(report: int, type_: int, feedback: int, has_reply_queue: bool) -> None:
+    """Whatever a sender asks for, as far as IBM's classes for JMS can say it; the rest is not passed on."""
+    queue = "R" if has_reply_queue else ""
+    message = Decoder("queue://IN").decode(
+        Descriptor(Report=report, MsgType=type_, Feedback=feedback, ReplyToQ=queue), b"", NOW
+    )
+    again, _ = Encoder().encode(message, "queue://OUT", NOW)
+    known = sum(reports.REPORT_OPTIONS.values())
+    assert (again.Report, again.MsgType, again.Feedback) == (report & known, type_, feedback)
