@@ -10,6 +10,7 @@ The library calls these by name through its own module. The functions must be pl
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -54,14 +55,18 @@ class UnknownStruct(tuple):  # type: ignore[type-arg]
         return tuple(self)
 
 
-class EnumItem(tuple):  # type: ignore[type-arg]
+class _Shared(type):
+    """The same arguments give the same item, found at the speed of C: every Any with an enum in its type asks for all of them."""
+
+    __call__ = functools.lru_cache(CACHED_CLASSES)(lambda cls, name, value: tuple.__new__(cls, (name, value)))
+
+
+class EnumItem(tuple, metaclass=_Shared):  # type: ignore[type-arg]
     """Label and ordinal. The library hangs a `_parent_id` on it, which nobody needs. Items of compiled stubs stay what they were:
     singletons, equal by identity."""
 
     def __new__(cls, name: str, value: int) -> EnumItem:
-        key = (name, value)
-        found: EnumItem = _cache.get(key) or _keep(key, lambda: tuple.__new__(cls, key))
-        return found
+        raise NotImplementedError  # for readers and type checkers: _Shared makes them
 
     _n = property(operator.itemgetter(0))
     _v = property(operator.itemgetter(1))

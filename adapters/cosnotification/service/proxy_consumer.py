@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from adapters.cosnotification.service.announcer import subscriptions_to
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
@@ -44,25 +44,14 @@ class ProxyConsumer(Proxy):
     # For the kinds of proxy
 
     def take_structured(self, structured: Any) -> None:
-        self.check_connected()
-        try:
-            if self.plain:
-                self._publish(structured)
-            else:
-                self._take(CarriedEvent(structured))
-        except Full:
-            raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
-        except StoreFailed:
-            raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
+        self.take_event(CarriedEvent(structured))
 
     def take_event(self, event: CarriedEvent) -> None:
         self.check_connected()
         try:
             self._take(event)
-        except Full:
-            raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
-        except StoreFailed:
-            raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
+        except (Full, StoreFailed) as refusal:
+            self.refuse(refusal)
 
     def take_many(self, batch: Sequence[Any]) -> None:
         self.check_connected()
@@ -71,10 +60,14 @@ class ProxyConsumer(Proxy):
             events = [event for event in events if self._fits(event)]
         try:
             self._hub.send_many(events)
-        except Full:
+        except (Full, StoreFailed) as refusal:
+            self.refuse(refusal)
+
+    def refuse(self, why: Exception) -> NoReturn:
+        """Nothing of what was pushed is taken."""
+        if isinstance(why, Full):
             raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
-        except StoreFailed:
-            raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
+        raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
 
     def _take(self, event: CarriedEvent) -> None:
         if self._fits(event):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from adapters.cosnotification.service.engine.carried_event import carried_any
+from adapters.cosnotification.service.engine.hub import Full
 from adapters.cosnotification.service.proxy_consumer import ProxyConsumer
+from adapters.cosnotification.service.store.database import StoreFailed
 from adapters.cosnotification.service.stubs import (
     CosEventChannelAdmin__POA,
     CosEventComm,
@@ -50,7 +52,13 @@ class StructuredProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.Stru
         self.connect(push_supplier)
 
     def push_structured_event(self, notification: Any) -> None:
-        self.take_structured(notification)
+        if self._connected and self.plain:
+            try:
+                self._publish(notification)
+            except (Full, StoreFailed) as refusal:
+                self.refuse(refusal)
+        else:
+            self.take_structured(notification)
 
     def disconnect_structured_push_consumer(self) -> None:
         self.disconnect()

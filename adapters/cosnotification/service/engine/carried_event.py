@@ -121,6 +121,11 @@ class CarriedEvent:
             raise model
         return model
 
+    @property
+    def is_plain(self) -> bool:
+        """Nothing delays it, and nothing ends it."""
+        return self.start is None and self.stop is None and self.timeout is None
+
     def packed(self) -> tuple[str, bytes]:
         """For the store: a form, and its octets. Another kind of event names a form of its own, and adds it to UNPACKED."""
         if self.is_untyped:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -67,7 +68,8 @@ class EventQueue:
         self._paused = False
         self._paced_since = 0  # when the batch that is being filled began
         self._sleeping = False
-        self._wake = threading.Event()
+        self._wake = threading.Lock()  # released by who wakes: half the price of an Event
+        self._wake.acquire()
         self._set_limit()
 
     def __len__(self) -> int:
@@ -93,14 +95,14 @@ class EventQueue:
     def put(self, event: CarriedEvent | Mapped) -> None:
         self._arrived.append(event)
         if self._sleeping:
-            self._wake.set()
+            self.nudge()
         if len(self._arrived) + self._ordering.length > self._most:
             self._make_room()
 
     def put_many(self, events: Iterable[CarriedEvent]) -> None:
         self._arrived.extend(events)
         if self._sleeping:
-            self._wake.set()
+            self.nudge()
         if len(self._arrived) + self._ordering.length > self._most:
             self._make_room()
 
@@ -109,6 +111,10 @@ class EventQueue:
 
         With a pacing interval fewer are given only when the first of them has waited that long.
         """
+        if len(self._arrived) == 1 and not self._ordering.length and batching.most == 1:
+            sole = self._sole()
+            if sole is not None:
+                return sole
         until = time.monotonic() + timeout_secs
         while True:
             with self._lock:
@@ -124,6 +130,20 @@ class EventQueue:
             if left_secs <= 0 or (stop is not None and stop()):
                 return []
             self._sleep(left_secs if wait_secs is None else min(left_secs, wait_secs))
+
+    def _sole(self) -> list[Entry] | None:
+        """The usual case in one step: nothing waits but one event, which nothing delays and nothing ends."""
+        with self._lock:
+            arrived, rules = self._arrived, self._rules
+            if self._paused or self._ordering.length or len(arrived) != 1 or (rules.timeout and rules.stops):
+                return None
+            event = arrived[0]
+            if isinstance(event, Mapped) or not event.is_plain:
+                return None
+            arrived.popleft()
+            self._number += 1
+            self._taken = [Entry(event, self._number)]
+            return self._taken
 
     def take_first(self, wanted: Callable[[CarriedEvent], bool]) -> CarriedEvent | None:
         """The first event that is due and wanted, if there is one now; it need not be settled. The others keep their places."""
@@ -166,7 +186,8 @@ class EventQueue:
 
     def nudge(self) -> None:
         """Let a `take` that waits look again."""
-        self._wake.set()
+        with suppress(RuntimeError):  # somebody else has woken it
+            self._wake.release()
 
     def clear(self) -> None:
         """Nobody will ever take what waits."""
@@ -181,10 +202,9 @@ class EventQueue:
         self._sleeping = True
         try:
             if self._paused or not self._arrived:  # put may have missed that we sleep
-                self._wake.wait(secs)
+                self._wake.acquire(timeout=secs)
         finally:
             self._sleeping = False
-            self._wake.clear()
 
     # Under the lock
 

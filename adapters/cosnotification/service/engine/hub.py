@@ -48,7 +48,18 @@ class Hub:
 
     def publish(self, structured: Any) -> None:
         """One StructuredEvent of the ORB. Raises Full, StoreFailed."""
-        self.send(CarriedEvent(structured))
+        event = CarriedEvent(structured)
+        if self.reject_over or self.ledger is not None:
+            self.send(event)
+            return
+        self.accepted += 1
+        type_ = structured.header.fixed_header.event_type
+        try:
+            self.passed[type_.domain_name, type_.type_name] += 1
+        except KeyError:
+            self._count(event)
+        for route in self._routes:
+            route.offer(event)
 
     def send(self, event: CarriedEvent) -> None:
         """Raises Full, StoreFailed."""
