@@ -33,6 +33,7 @@ C = TypeVar("C", bound=Channel)
 
 ROOM: Final = "notification"
 QUEUE_LIMIT: Final = 100_000  # events that wait for one consumer, where no MaxEventsPerConsumer says otherwise
+IN_MEMORY: Final = 10_000  # of them, where the rest is in the store
 DRAIN_SECS: Final = 2.0
 FAREWELLS_AT_ONCE: Final = 16
 FAREWELL_SECS: Final = 3.0  # clients that are not told by then find out by themselves
@@ -56,6 +57,7 @@ class ServiceHost:
         hides_others: bool = False,
         boxing: Boxing | None = None,
         queue_limit: int = QUEUE_LIMIT,
+        in_memory: int = IN_MEMORY,
         retry: RetryPolicy | None = None,
         room: str = ROOM,
     ) -> None:
@@ -71,6 +73,7 @@ class ServiceHost:
         self._keys: dict[str, bytes] = {}  # by place, of what comes back from the store
         self.hides_others = hides_others
         self.queue_limit = queue_limit
+        self.in_memory = in_memory
         self.retry = retry or RetryPolicy()
         self.initial: dict[str, int] = {EventChannel.PLACE: channels, TypedEventChannel.PLACE: typed_channels}
         self._interfaces = tuple(interfaces)

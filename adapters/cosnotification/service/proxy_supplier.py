@@ -26,7 +26,9 @@ class ProxySupplier(Proxy, MappedQos):
     can_take: Test | None = None  # what a consumer of this kind can be given at all; None: everything
 
     def __init__(self, admin: ConsumerAdmin, id_: int) -> None:
-        self.route = Route((admin.id, id_), f"{admin.channel.id}-{admin.id}-{id_}", admin.service.ledger)
+        self.route = Route(
+            (admin.id, id_), f"{admin.channel.id}-{admin.id}-{id_}", admin.service.ledger, admin.channel.place
+        )
         self.queue = self.route.queue
         self.init_mappings(admin.service)
         super().__init__(admin, id_)
@@ -64,6 +66,8 @@ class ProxySupplier(Proxy, MappedQos):
         self.channel.subscriptions.set(self, frozenset())
         self.route.stop()
         self.queue.nudge()
+        if self.route.backlog is not None and self.route.backlog.behind:
+            self.service.farewell(self.route.backlog.abandon)
 
     def types_changed(self) -> None:
         """What the consumer may get: what it subscribes to, or its filters can pass, or everything. Never too little."""
@@ -97,7 +101,10 @@ class ProxySupplier(Proxy, MappedQos):
     def qos_changed(self) -> None:
         get = self.qos.get
         self.route.kept = self.connections_persist
-        limits = [get("MaxEventsPerConsumer"), self.channel.max_queue_length, self.channel.service.queue_limit]
+        own = [get("MaxEventsPerConsumer"), self.channel.max_queue_length]
+        limits = [*own, self.service.queue_limit]
+        if self.route.backlog is not None:
+            self.route.backlog.most = 0 if any(own) else self.service.in_memory
         self.queue.change(
             QueueRules(
                 Rules(

@@ -83,6 +83,7 @@ def main() -> None:
         interfaces=read_interfaces(tuple(options["idl"]), ()) if options.get("idl") else (),
         store=Path(options["store"]),
         hides_others=hides,
+        in_memory=options.get("in_memory", 10_000),
         retry=retry,
     )
     service.start()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -444,3 +446,42 @@ def test_a_consumer_that_dies_is_dropped_or_waited_for(orb: LocalOrb, tmp_path: 
     until(lambda: dead.numbers == list(range(20)))
     assert lost.got == []
     kept.close()
+
+
+def test_a_consumer_that_is_far_behind_costs_no_memory_and_no_event(orb: LocalOrb, tmp_path: Path) -> None:
+    """Beyond a number of events what it is owed is in the store alone."""
+    with closing(KeptService(tmp_path, in_memory=20)) as kept:
+        kept.start()
+        channel = Channel(orb, kept.factory_ior, [*reliable(*EVENTS), *shorts(OrderPolicy=1)])
+        quick, _ = channel.consumer("sequence")
+        slow, suspended = channel.consumer()
+        suspended.suspend_connection()
+        picky = channel.puller()
+        picky.add_filter(channel.filter("$n < 100 or $n > 550"))
+        gone = channel.puller()
+        batches, singles = channel.supplier("sequence"), channel.supplier()
+        for first in range(0, 600, 50):
+            batches.push_structured_events([event(number) for number in range(first, first + 50)])
+        until(lambda: len(quick.got) == 600)
+        assert [number_of(picky.try_pull_structured_event()[0]) for _ in range(60)] == list(range(60))
+        time.sleep(0.5)  # for what the store writes when it has the time
+
+        again(kept)
+
+        for number in range(600, 610):
+            singles.push_structured_event(event(number))
+        suspended.resume_connection()
+        late = threading.Thread(target=lambda: [singles.push_structured_event(event(n)) for n in range(610, 660)])
+        late.start()
+        until(lambda: len(slow.got) >= 660)
+        late.join()
+        assert slow.numbers == list(range(660))
+        expected = [*range(59, 100), *range(551, 660)]  # the last answer may have been lost
+        assert [number_of(picky.try_pull_structured_event()[0]) for _ in expected] == expected
+        assert not picky.try_pull_structured_event()[1]
+        gone.disconnect_structured_pull_supplier()
+        until(lambda: kept.ask("queued") == "0")
+        time.sleep(0.5)
+        kept.stop()
+        with closing(sqlite3.connect(tmp_path / "notify.db")) as database:
+            assert database.execute("SELECT count(*) FROM events").fetchone() == (0,)

@@ -58,6 +58,7 @@ class EventQueue:
     ) -> None:
         """`over` hears of events that this consumer has got, or will never get."""
         self._over = over
+        self.refill: Callable[[], None] | None = None  # set where there is more that is not in memory
         self._rules = rules
         self._now = now
         self._arrived: deque[CarriedEvent | Mapped] = deque()
@@ -117,6 +118,8 @@ class EventQueue:
                 return sole
         until = time.monotonic() + timeout_secs
         while True:
+            if self.refill is not None:
+                self.refill()
             with self._lock:
                 most = batching.most
                 wait_secs = self._secs_until_due(most, batching.pacing)
@@ -147,6 +150,8 @@ class EventQueue:
 
     def take_first(self, wanted: Callable[[CarriedEvent], bool]) -> CarriedEvent | None:
         """The first event that is due and wanted, if there is one now; it need not be settled. The others keep their places."""
+        if self.refill is not None:
+            self.refill()
         with self._lock:
             self._sort_in()
             if self._paused:

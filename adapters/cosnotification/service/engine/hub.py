@@ -88,7 +88,7 @@ class Hub:
 
     @property
     def is_full(self) -> bool:
-        return bool(self.reject_over) and any(len(route.queue) >= self.reject_over for route in self._routes)
+        return bool(self.reject_over) and any(route.waiting >= self.reject_over for route in self._routes)
 
     def _save_and_send(self, events: Sequence[CarriedEvent], ledger: Ledger) -> None:
         """No consumer gets a persistent event before it is on disk, and then every one that it is owed to will."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.event_queue import EventQueue, Mapped, QueueRules
 from adapters.cosnotification.service.engine.filter_set import Test
 from adapters.cosnotification.service.engine.stage import Stage
+from adapters.cosnotification.service.store.backlog import Backlog
 
 if TYPE_CHECKING:
     from adapters.cosnotification.service.store.database import RouteId
@@ -21,11 +22,16 @@ Mapping = Callable[[CarriedEvent], int | None]
 class Route:
     """`set` while events pass is fine: each event meets the old rules or the new ones."""
 
-    def __init__(self, id_: RouteId, name: str, ledger: Ledger | None = None) -> None:
+    def __init__(self, id_: RouteId, name: str, ledger: Ledger | None = None, channel: str = "") -> None:
         self.id = id_
         self.queue = EventQueue(QueueRules(), over=None if ledger is None else self._over)
         self.kept = False  # the consumer's connection outlives this process: persistent events are owed to it
         self._ledger = ledger
+        self.backlog = (
+            None
+            if ledger is None
+            else Backlog(ledger, channel, id_, self.queue, lambda event: self.queue.put(self._mapped(event)))
+        )
         self._closed = False
         self._name = name
         self._stage: Stage | None = None
@@ -57,7 +63,8 @@ class Route:
     def waiting(self) -> int:
         """Events that are not with the consumer yet."""
         stage = self._stage
-        return len(self.queue) + (len(stage) if stage is not None else 0)
+        left = self.backlog.left if self.backlog is not None else 0
+        return len(self.queue) + left + (len(stage) if stage is not None else 0)
 
     def stop(self) -> None:
         """Nobody will take what waits."""
@@ -76,15 +83,20 @@ class Route:
         test = self._test
         if test is not None and not test(event):
             return None
-        item = self._mapped(event)
-        return lambda: self._late(self.queue.put, item)
+        return lambda: self._late(self._place, event)
 
     def again(self, event: CarriedEvent) -> None:
         """An event that was owed to this consumer when the process before us ended."""
-        self.queue.put(self._mapped(event))
+        self._place(event)
 
-    def _late(self, put: Callable[[Any], None], item: Any) -> None:
-        put(item)
+    def _place(self, event: CarriedEvent) -> None:
+        if self.backlog is not None and event.debt is not None and self.id in event.debt.owing:
+            self.backlog.offer(event)
+        else:
+            self.queue.put(self._mapped(event))
+
+    def _late(self, put: Callable[[CarriedEvent], None], event: CarriedEvent) -> None:
+        put(event)
         if self._closed:
             self.queue.clear()
 
@@ -94,7 +106,7 @@ class Route:
             if event.debt is not None:
                 self._over([event])
             return
-        self.queue.put(self._mapped(event))
+        self._place(event)
         if self._closed:
             self.queue.clear()
 

@@ -134,13 +134,13 @@ class Store:
         rows = self._ask(lambda database: database.execute("SELECT place, kind, state FROM objects").fetchall())
         return [SavedObject(place, kind, json.loads(state)) for place, kind, state in rows]
 
-    def events(self, after: int, most: int) -> list[SavedEvent]:
-        """In the order in which they were accepted."""
+    def events(self, after: int, most: int, channel: str | None) -> list[SavedEvent]:
+        """In the order in which they were accepted; of all channels, or of this one."""
         rows = self._ask(
             lambda database: database.execute(
-                "SELECT number, channel, head, content, routes FROM events NATURAL JOIN owed WHERE number > ? ORDER BY number"
-                " LIMIT ?",
-                (after, most),
+                "SELECT number, channel, head, content, routes FROM events NATURAL JOIN owed WHERE number > ?"
+                " AND (? IS NULL OR channel = ?) ORDER BY number LIMIT ?",
+                (after, channel, channel, most),
             ).fetchall()
         )
         return [SavedEvent(row[0], row[1], row[2], row[3], _routes(row[4])) for row in rows]

@@ -6,6 +6,7 @@ import marshal
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Final
+from weakref import WeakValueDictionary
 
 from adapters.cosnotification.service.engine.carried_event import UNPACKED, CarriedEvent
 from adapters.cosnotification.service.store.database import RouteId, SavedEvent, Store
@@ -16,11 +17,12 @@ READ_AT_ONCE: Final = 500
 class Debt:
     """What one event is owed to: routes of connected consumers whose connection is Persistent."""
 
-    __slots__ = ("number", "owing")
+    __slots__ = ("__weakref__", "number", "owing", "placed")
 
     def __init__(self, number: int, owing: set[RouteId]) -> None:
         self.number = number
         self.owing = owing
+        self.placed: set[RouteId] = set()  # routes whose queue has it, or had it
 
 
 class Ledger:
@@ -30,6 +32,7 @@ class Ledger:
         self._store = store
         self._lock = threading.Lock()
         self._next = 1
+        self._debts: WeakValueDictionary[int, Debt] = WeakValueDictionary()  # those that somebody still holds
         self.unreadable = 0
 
     def accept(self, channel: str, events: Sequence[tuple[CarriedEvent, set[RouteId]]]) -> None:
@@ -42,7 +45,7 @@ class Ledger:
             form, content = event.packed()
             head = marshal.dumps((form, event.arrived, event.priority, event.timeout))
             rows.append(SavedEvent(number, channel, head, content, set(owing)))
-            event.debt = Debt(number, owing)
+            event.debt = self._debts[number] = Debt(number, owing)
         self._store.accept(rows)
 
     def settle(self, route: RouteId, events: Iterable[CarriedEvent]) -> None:
@@ -56,7 +59,7 @@ class Ledger:
     def read(self, routes: dict[str, set[RouteId]]) -> Iterable[tuple[str, CarriedEvent]]:
         """At the start: all that is still owed to one of these routes (by channel), in order. The rest is forgotten."""
         after = 0
-        while saved := self._store.events(after, READ_AT_ONCE):
+        while saved := self._store.events(after, READ_AT_ONCE, None):
             for row in saved:
                 after = row.number
                 debt = Debt(row.number, row.owing & routes.get(row.channel, set()))
@@ -65,9 +68,23 @@ class Ledger:
                     debt.owing.clear()
                     self._store.settled([debt])
                     continue
-                event.debt = debt
+                event.debt = self._debts[row.number] = debt
                 yield row.channel, event
         self._next = after + 1
+
+    def read_on(self, channel: str, route: RouteId, after: int) -> tuple[int, list[CarriedEvent], bool]:
+        """Up to where it was read, what of that is owed to this route, and whether that is all there is."""
+        saved = self._store.events(after, READ_AT_ONCE, channel)
+        events = []
+        for row in saved:
+            after = row.number
+            debt = self._debts.get(row.number)
+            if debt is None:
+                debt = self._debts[row.number] = Debt(row.number, row.owing)
+            if route in debt.owing and (event := self._unpacked(row)) is not None:
+                event.debt = debt
+                events.append(event)
+        return after, events, len(saved) < READ_AT_ONCE
 
     def _unpacked(self, row: SavedEvent) -> CarriedEvent | None:
         try:
