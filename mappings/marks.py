@@ -15,8 +15,12 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from mappings.idl_types import STRING
+from mappings.makers import maker
 from mappings.model import Message, MessageProperty, Property, StructuredEvent
 from mappings.translate import names
+
+_make_message: Final = maker(Message)
+_make_event: Final = maker(StructuredEvent)
 
 EVENT_ID: Final = "$MED.id"
 EVENT_PATH: Final = "$MED.path"
@@ -92,7 +96,7 @@ class MessageMarks:
             added.append(MessageProperty(self._id, "String", marks.id))
         if marks.hops:
             added.append(MessageProperty(self._hops, "String", " ".join(marks.hops)))
-        return Message(message.headers, (*message.properties, *added), message.body) if added else message
+        return _make_message(message.headers, (*message.properties, *added), message.body) if added else message
 
 
 def is_round_trip(marks: Marks, source: str, sink: str) -> bool:
@@ -109,6 +113,6 @@ def _marks(id_: object, hops: object) -> Marks:
 
 
 def _with_header(event: StructuredEvent, header: tuple[Property, ...]) -> StructuredEvent:
-    return StructuredEvent(
+    return _make_event(
         event.domain_name, event.type_name, event.event_name, header, event.filterable_data, event.remainder_of_body
     )

@@ -19,6 +19,9 @@ from adapters.cosnotification.orb import Orb, Worker, await_, close_end
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities, peer_key
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import heard
+from mappings.makers import maker
+
+_make_delivery: Final = maker(Delivery)
 
 CONNECT_CALLS: Final = 8  # calls to the peer that a connection takes at the most, each with its own time-out
 CREDIT_SHARE: Final = 8  # room is told of when an eighth of the buffer is free again
@@ -41,7 +44,7 @@ class _Entry:
 
     def delivery(self) -> Delivery:
         persistent, payload, error, original = self.content
-        return Delivery(payload, self.id, self.received_at, persistent, self.redelivered, original, error, self)
+        return _make_delivery(payload, self.id, self.received_at, persistent, self.redelivered, original, error, self)
 
 
 class CosNotificationSource(Source):

@@ -52,9 +52,13 @@ _make: Final = tuple.__new__  # half the time of calling the NamedTuple; there a
 _make_headers: Final = maker(Headers)
 _make_message: Final = maker(Message)
 _NO_HEADERS: Final[dict[str, str]] = {}
+K = TypeVar("K")
 T = TypeVar("T")
 
 MAX_REMEMBERED_NAMES: Final = 10_000
+MANY_LINES: Final = 100
+MOST_LINES: Final = 1_000  # of properties that are remembered as they go out
+LONGEST_LINE: Final = 4_096
 MAX_ID_BYTES: Final = 250
 
 
@@ -71,6 +75,9 @@ class Encoder:
         self._map_bodies = map_bodies
         self._names: dict[str, str] = {}  # property name -> `escaped name:`
         self._destinations: dict[str, str] = {}  # destination -> its header lines
+        self._lines: dict[
+            MessageProperty, str
+        ] = {}  # most properties are the same for all events of a shape: `$se`, names
 
     def encode(self, message: Message, destination: str, id_: str, now_ms: int, extra: str = "") -> bytes:
         """`extra` is header lines, each with its line end: transaction, receipt. Raises CodecError."""
@@ -89,23 +96,34 @@ class Encoder:
         if len({name for name, _, _ in message.properties}) < len(message.properties):
             raise CodecError("a property comes twice")
         coded: list[str] = []
-        names = self._names
-        for name, type_, value in message.properties:
+        names, known = self._names, self._lines
+        for field in message.properties:
+            line = known.get(field) if field[1] == "String" else None
+            if line is not None:
+                lines.append(line)
+                continue
+            name, type_, value = field
             if value is None:
                 continue  # JMS: null and absent are the same
-            text = value if type_ == "String" else _text(type_, value)
-            if name == BODY and (body.marked or value in MARKS):
-                start = f"{PREFIX}{BODY}:"
-            else:
-                start = names.get(name) or self._start(name)
-            if "\0" in text or (flavour.java_text and beyond_u_ffff(text)):
-                text = base64.b64encode(text.encode()).decode()
+            start = names.get(name) or self._start(name)
+            if type_ != "String":
+                lines.append(f"{start}{_text(type_, value)}\n")  # no number needs to be escaped
+            elif name == BODY and (body.marked or value in MARKS):
+                lines.append(f"{PREFIX}{BODY}:{escape(value)}\n")
+            elif "\0" in value or (flavour.java_text and beyond_u_ffff(value)):
+                lines.append(f"{start}{base64.b64encode(value.encode()).decode()}\n")
                 coded.append(unescape(start[:-1]))
-            lines.append(f"{start}{escape(text)}\n")
+            else:
+                line = f"{start}{escape(value)}\n"
+                lines.append(line)
+                if name != BODY and len(line) <= LONGEST_LINE:
+                    _remember(known, field, line, MOST_LINES)
         if coded:
             lines.append(f"{BASE64}:{escape(json.dumps(coded))}\n")
-        if flavour.max_header_bytes is not None:
-            lines = self._within_limits(lines, flavour.max_header_bytes)
+        most = flavour.max_header_bytes
+        # At the most four bytes a character: few messages need to be looked at line by line.
+        if most is not None and (len(lines) > MANY_LINES or 4 * sum(map(len, lines)) > most):
+            lines = self._within_limits(lines, most)
         lines.append("\n")
         head = "".join(lines)
         if "\0" in head:
@@ -187,8 +205,8 @@ def _pieces(escaped: str, size: int) -> list[str]:
     return pieces
 
 
-def _remember(cache: dict[str, T], key: str, value: T) -> None:
-    if len(cache) >= MAX_REMEMBERED_NAMES:
+def _remember(cache: dict[K, T], key: K, value: T, most: int = MAX_REMEMBERED_NAMES) -> None:
+    if len(cache) >= most:
         cache.clear()
     cache[key] = value
 

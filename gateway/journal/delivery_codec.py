@@ -24,6 +24,7 @@ from adapters.base import DeadLetterError, Delivery
 from gateway.journal.format import LARGEST_BODY
 from gateway.journal.value_codec import TAG_TEXT, ValueReader, ValueWriter, type_from_form, type_to_form
 from mappings.idl_types import IdlType
+from mappings.makers import maker
 from mappings.model import Any_, Body, Headers, Message, MessageProperty, Property, StreamElement, StructuredEvent
 
 VERSION: Final = 1
@@ -35,6 +36,10 @@ _REDELIVERED: Final = 2
 _ORIGINAL: Final = 4  # the first blob is the original
 
 _MOST_SHAPES: Final = 2000
+_new: Final = tuple.__new__  # half the time of calling the NamedTuple; there are dozens in every event
+_make_delivery, _make_event, _make_any = maker(Delivery), maker(StructuredEvent), maker(Any_)
+_make_message, _make_headers = maker(Message), maker(Headers)
+
 _HEADER_FIELDS: Final = tuple(Headers.__dataclass_fields__)
 
 Shape = tuple[list[tuple[str, IdlType]], list[tuple[str, IdlType]], IdlType]
@@ -130,14 +135,15 @@ class DeliveryCodec:
             content = _message(fields)
         elif form != _NOTHING:
             raise ValueError(f"form {form!r}")
-        return Delivery(
+        return _make_delivery(
             content,
             id_,
             received_at,
-            persistent=bool(flags & _PERSISTENT),
-            redelivered=bool(flags & _REDELIVERED),
-            original=blobs[0] if flags & _ORIGINAL else None,
-            error=None if error_form is None else _error(*error_form),
+            bool(flags & _PERSISTENT),
+            bool(flags & _REDELIVERED),
+            blobs[0] if flags & _ORIGINAL else None,
+            None if error_form is None else _error(*error_form),
+            None,
         )
 
     def _shape_text(
@@ -158,6 +164,8 @@ class DeliveryCodec:
         if len(self._shape_texts) >= _MOST_SHAPES:
             self._shape_texts = {}
         self._shape_texts[key] = (text, (header_types, data_types, rest))
+        # Who reads this shape gets the same descriptions, and need not compare them member by member.
+        self._keep(text, (_pairs(header_names, header_types), _pairs(data_names, data_types), rest))
         return text
 
     def _shape(self, text: bytes) -> Shape:
@@ -165,10 +173,17 @@ class DeliveryCodec:
         if shape is None:
             header, data, rest = json.loads(text)
             shape = (_shape_types(header), _shape_types(data), type_from_form(rest))
-            if len(self._shapes) >= _MOST_SHAPES:
-                self._shapes = {}
-            self._shapes[text] = shape
+            self._keep(text, shape)
         return shape
+
+    def _keep(self, text: bytes, shape: Shape) -> None:
+        if len(self._shapes) >= _MOST_SHAPES:
+            self._shapes = {}
+        self._shapes[text] = shape
+
+
+def _pairs(names: _Column, types: _Column) -> list[tuple[str, IdlType]]:
+    return list(zip(names, types, strict=True))
 
 
 def _columns(properties: tuple[Property, ...]) -> tuple[_Column, _Column, _Column]:
@@ -186,13 +201,13 @@ def _shape_types(forms: list[Any]) -> list[tuple[str, IdlType]]:
 def _event(shape: Shape, fields: list[Any]) -> StructuredEvent:
     header, data, rest = shape
     domain_name, type_name, event_name, header_values, data_values, rest_value = fields
-    return StructuredEvent(
+    return _make_event(
         domain_name,
         type_name,
         event_name,
-        tuple([Property(name, type_, value) for (name, type_), value in zip(header, header_values, strict=True)]),
-        tuple([Property(name, type_, value) for (name, type_), value in zip(data, data_values, strict=True)]),
-        Any_(rest, rest_value),
+        tuple([_new(Property, (*field, value)) for field, value in zip(header, header_values, strict=True)]),
+        tuple([_new(Property, (*field, value)) for field, value in zip(data, data_values, strict=True)]),
+        _make_any(rest, rest_value),
     )
 
 
@@ -202,9 +217,8 @@ def _message(fields: list[Any]) -> Message:
         body = tuple(StreamElement(*element) for element in body)
     elif body_type == "MapMessage":
         body = tuple(MessageProperty(*element) for element in body)
-    return Message(
-        Headers(*headers), tuple([MessageProperty(*property_) for property_ in properties]), Body(body_type, body)
-    )
+    made = tuple([_new(MessageProperty, property_) for property_ in properties])
+    return _make_message(_make_headers(*headers), made, Body(body_type, body))
 
 
 def _error(code: str, message: str, path: str, hint: str) -> DeadLetterError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.base import Delivery, Outgoing
 from gateway.links.replies import Replies
 from gateway.links.step import FILTERED, Filtered, Step
+from mappings.makers import maker
 from mappings.model import Message, MessageProperty, StructuredEvent
 from mappings.passage import Translation, as_message, compile_admission, compile_passage
 from mappings.translate import Limits, Options
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # a step needs no pydantic
     from gateway.settings.links import LinkSettings
     from gateway.settings.rules import Rule as RuleSettings
     from gateway.settings.wires import Channel
+
+_make_outgoing: Final = maker(Outgoing)
 
 
 def translation_of(settings: Settings, link: str) -> Translation:
@@ -111,7 +114,7 @@ def compile_step(translation: Translation, replies: Replies | None = None) -> St
             return FILTERED
         now = time.time()
         made, id_ = pass_on(payload, delivery.id, int(now * 1000), elapsed_ms(delivery.received_at, now))
-        return Outgoing(made, id_, as_message(made).headers.JMSDestination if routed else None, now)
+        return _make_outgoing(made, id_, as_message(made).headers.JMSDestination if routed else None, now)
 
     def conversing(delivery: Delivery) -> Outgoing | Filtered:
         assert replies is not None

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from mappings.idl_types import IdlType, unalias
+from mappings.makers import maker
 from mappings.model import EMPTY_BODY, Any_, Body, Headers, Message, MessageProperty, Property, StructuredEvent
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
@@ -33,6 +34,9 @@ from mappings.translate.type_tags import TooLargeType
 
 NOT_MINE: Final = None
 BAIL: Final = False
+_make_headers: Final = maker(Headers)
+_make_message: Final = maker(Message)
+
 ForwardPlan: TypeAlias = Callable[[StructuredEvent, int, int, "str | None", Trace], "Message | bool | None"]
 
 _SIGNATURE: Final = "event, now_ms, elapsed_ms, gid, trace"
@@ -63,8 +67,8 @@ class _Writer(PropertySource):
             new=tuple.__new__,
             Property=MessageProperty,
             Entry=Entry,
-            Message=Message,
-            Headers=Headers,
+            make_message=_make_message,
+            make_headers=_make_headers,
             Body=Body,
             TakenNames=TakenNames,
             TooMuch=TooMuch,
@@ -287,8 +291,8 @@ class _Writer(PropertySource):
         for rule in self._counted:
             line(f"counts[{rule!r}] += 1")
         headers = f"{JMS_TYPE!r}, {self._mode}, {self._priority}, ttl, None if gid is None else 'ID:' + gid, now_ms"
-        line(f"headers = Headers({headers}, None, {constant(self._options.destination)})")
-        line("return Message(headers, tuple(out), body)")
+        line(f"headers = make_headers({headers}, None, {constant(self._options.destination)}, None, None, None)")
+        line("return make_message(headers, tuple(out), body)")
 
     def _metadata(self) -> None:
         """One text for all events, or two where Priority may go beside its header field; further ones only where values tell."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mappings import idl_types as idl
+from mappings.makers import maker
 from mappings.model import Any_, Property, StructuredEvent
 
 NUMBERED_TYPES = 20_000  # a peer may send ever new types: beyond these, a type travels with each of its values
@@ -23,6 +24,7 @@ UNNUMBERED = -1
 
 Parcel = tuple[str, str, str, tuple[Any, ...], tuple[Any, ...], tuple[int, Any]]
 
+_make_event, _make_any = maker(StructuredEvent), maker(Any_)
 _new = tuple.__new__
 
 
@@ -94,13 +96,13 @@ class NumberedTypes:
     def event(self, parcel: Parcel) -> StructuredEvent:
         domain_name, type_name, event_name, header, data, (number, value) = parcel
         type_, content = self._read(number, value)
-        return StructuredEvent(
+        return _make_event(
             domain_name,
             type_name,
             event_name,
             self._properties(header) if header else (),
             self._properties(data),
-            Any_(type_, content),
+            _make_any(type_, content),
         )
 
     def _properties(self, fields: tuple[Any, ...]) -> tuple[Property, ...]:
