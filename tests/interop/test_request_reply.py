@@ -13,13 +13,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from adapters.base import Outgoing, Sink, Source
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.cosnotification.sink import CosNotificationSink
+from adapters.cosnotification.source import CosNotificationSource
 from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.stomp.settings import StompChannel
 from gateway.appliance.appliance import Appliance
 from gateway.settings.settings import Settings
 from mappings.idl_types import STRING
 from mappings.model import Property, StructuredEvent
-from tests.contract.wires.cosnotification import CosNotificationWire, stage
+from tests.contract.wires.cosnotification import stage
 from tests.contract.wires.jms_brokers import endpoint as jms_endpoint
 from tests.contract.wires.stomp import BrokerProcess, embedded_endpoint
 from tests.contract.wires.stomp_brokers import endpoint as stomp_endpoint
@@ -256,9 +260,11 @@ def test_a_corba_application_answers_and_asks(make_side: Callable[[str], Side], 
     """Events have the header fields of a message in their variable headers (RULES.md 5.5)."""
     jms, name = make_side("stomp-embedded"), unique("reply")
     with stage() as (orb, peer):
-        # What it takes comes from channel OUT, and what it sends goes to channel IN.
-        corba = CosNotificationWire(orb, peer, "structured", "push")
-        corba.connect()
+        endpoint = CosNotificationEndpoint(type="cosnotification", factory=str(peer.ior))
+        says = CosNotificationSink(orb, endpoint, CosNotificationChannel(endpoint="ems", channel=0))
+        hears = CosNotificationSource(orb, endpoint, CosNotificationChannel(endpoint="ems", channel=1))
+        says.connect()
+        hears.connect()
         form = {
             "endpoints": {"a": jms.endpoint, "ems": {"type": "cosnotification", "factory": str(peer.ior)}},
             "channels": {
@@ -274,18 +280,27 @@ def test_a_corba_application_answers_and_asks(make_side: Callable[[str], Side], 
         }
         with gateway(form, tmp_path / "run"):
             jms.ask(f"queue://questions.{name}", "c-1")
-            [question] = corba.drain(1)
-            assert isinstance(question, StructuredEvent)
+            question = heard(hears)
             assert text_of(question, "JMSReplyTo") == "from-corba"
-            corba.feed([event("Answer", JMSCorrelationID=text_of(question, "JMSCorrelationID"))])
+            say(says, event("Answer", JMSCorrelationID=text_of(question, "JMSCorrelationID")))
             assert jms.answer().correlation_id == "c-1"
 
-            corba.feed([event("Question", JMSCorrelationID="corba-1")])
+            say(says, event("Question", JMSCorrelationID="corba-1"))
             jms.reply(f"queue://answers.{name}")()
-            [answer] = corba.drain(1)
-            assert isinstance(answer, StructuredEvent)
-            assert text_of(answer, "JMSCorrelationID") == "corba-1"
-        corba.disconnect()
+            assert text_of(heard(hears), "JMSCorrelationID") == "corba-1"
+        says.close()
+        hears.close()
+
+
+def say(says: Sink, event: StructuredEvent) -> None:
+    assert says.send([Outgoing(event, event.type_name)]).result(PATIENCE_SECS) == ()
+
+
+def heard(hears: Source) -> StructuredEvent:
+    [delivery] = hears.receive(1, PATIENCE_SECS)
+    hears.acknowledge([delivery])
+    assert isinstance(delivery.payload, StructuredEvent)
+    return delivery.payload
 
 
 def event(type_name: str, **header: str) -> StructuredEvent:
