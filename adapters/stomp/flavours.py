@@ -26,6 +26,7 @@ class Flavour:
     typed_destinations: bool = False  # queue or topic is told by a header, not by the destination's name
     duplicate_header: str | None = None  # the broker drops a message whose value it has seen
     id_header: str | None = None  # the broker's own ids change with every delivery: ours goes here, as `ID:…`
+    counts_ids: bool = False  # a message's id is but a number, which other brokers use too
     returns_header: str | None = None  # how often a message was delivered before, where the broker counts that
     queue_type_header: str | None = None  # names the kind of queue that is to be made
     reserved: frozenset[str] = frozenset()  # headers of SEND that the broker takes for orders of its own
@@ -146,6 +147,7 @@ FLAVOURS: Final = {
             nack_requeues=False,
             confirm="message",  # each transaction is a session of its own there: one may overtake another
             typed_destinations=True,
+            counts_ids=True,
             text_length_last=True,
             duplicate_header="_AMQ_DUPL_ID",
         ),

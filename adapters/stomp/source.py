@@ -194,9 +194,14 @@ class StompSource(Source):
             if headers.JMSMessageID is None:
                 raise KeyError("message-id")
             self._unsettled.add(ack)
+            id_ = headers.JMSMessageID
+            if (
+                self._flavour.counts_ids
+            ):  # ids of ours must not be those of another broker, nor of this one with new data
+                id_ = f"{self._endpoint.hosts[0]}/{id_}@{headers.JMSTimestamp}"
             return _make_delivery(
                 message,
-                headers.JMSMessageID,
+                id_,
                 now,
                 headers.JMSDeliveryMode == PERSISTENT,
                 headers.JMSRedelivered,

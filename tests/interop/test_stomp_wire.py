@@ -149,6 +149,20 @@ def test_batches_under_way_do_not_overtake_one_another(broker: Broker, unique: U
     assert arrived == texts
 
 
+def test_ids_are_unique_beyond_their_broker(artemis: Broker, unique: Unique) -> None:
+    """Artemis only counts its messages; and what has the id of another one would be dropped as a duplicate somewhere."""
+    queue = f"queue://{unique('ids')}"
+    send(artemis, queue, Message(Headers(), (), Body("TextMessage", "x")))
+    with source_on(artemis, queue) as source:
+        [first] = received(source, 1)
+    with source_on(artemis, queue) as source:
+        [again] = received(source, 1)
+        source.acknowledge([again])
+    headers = message_of(first).headers
+    assert first.id == again.id
+    assert first.id == f"{artemis.host}:{artemis.stomp_port}/{headers.JMSMessageID}@{headers.JMSTimestamp}"
+
+
 def test_large_frames_pass(broker: Broker, unique: Unique) -> None:
     queue = f"queue://{unique('large')}"
     body = bytes(range(256)) * 40_000  # ten megabytes, every byte of which may be NUL
