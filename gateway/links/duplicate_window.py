@@ -54,6 +54,9 @@ class DuplicateWindow:
                 return "known"
             return "new" if self._claims.setdefault(digest, owner) is owner else "claimed"
 
+    def is_claimed(self, digest: bytes) -> bool:
+        return digest in self._claims
+
     def give_back(self, digests: Collection[bytes]) -> None:
         """Claimed before, and not arrived."""
         with self._lock:

@@ -8,7 +8,7 @@ pass               nothing is looked at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from adapters.base import Delivery, Outgoing
@@ -22,6 +22,7 @@ class Duplicates:
         self._window = window
         self._key = key
         self._claimed: dict[Delivery, bytes] = {}
+        self._awaited: dict[Delivery, bytes] = {}
 
     def admit(self, delivery: Delivery, outgoing: Outgoing) -> Answer:
         """`new`: it is ours to send, until `arrived` or `failed`. `claimed`: somebody else is sending it, ask again."""
@@ -31,7 +32,16 @@ class Duplicates:
         answer = self._window.claim(digest, delivery)
         if answer == "new":
             self._claimed[delivery] = digest
+        elif answer == "claimed":
+            self._awaited[delivery] = digest
         return answer
+
+    def released(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        """Of those that were claimed by somebody else, the ones about which it is time to ask again."""
+        released = [delivery for delivery in deliveries if not self._window.is_claimed(self._awaited[delivery])]
+        for delivery in released:
+            del self._awaited[delivery]
+        return released
 
     def arrived(self, deliveries: Iterable[Delivery]) -> None:
         """Raises OSError when it could not be written down; it is remembered all the same."""

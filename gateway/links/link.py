@@ -349,9 +349,10 @@ class Link:
 
     def _look_at_twins(self) -> None:
         """Whether it is known by now how the others have ended."""
-        if self._twins:
-            twins, self._twins = self._twins, []
-            self._take_off(twins)
+        if self._twins and self._duplicates is not None and (released := self._duplicates.released(self._twins)):
+            gone = set(released)
+            self._twins = [delivery for delivery in self._twins if delivery not in gone]
+            self._take_off(released)
 
     def _look_at_held(self) -> None:
         """What is due, and what the journal must not keep any longer."""
