@@ -85,10 +85,6 @@ class TypedPullConsumer(OfInterface, PullConsumer):
         )
         super().__init__(admin, id_)
 
-    def connect(self, client: Any) -> None:
-        with self._typed_client.being_connected(self._fit(client), self):
-            super().connect(client)
-
     def pull_from(self, client: Any) -> list[CarriedEvent]:
         typed = self._typed_client.typed
         got: list[CarriedEvent] = []

@@ -62,7 +62,15 @@ class OfInterface(KeptObject):
     """Mixed into the proxies that are made for an interface `<I>`: it comes back from the store with them, by its id."""
 
     interface: TypedInterface
-    _typed_client: TypedClient | None = None
+    _typed_client: TypedClient | None = None  # of a proxy that calls its client
+
+    def connect(self, client: Any) -> None:
+        proxy: Any = super()
+        if self._typed_client is None:
+            proxy.connect(client)
+            return
+        with self._typed_client.being_connected(proxy._fit(client), self):  # type: ignore[arg-type]
+            proxy.connect(client)
 
     def state(self) -> dict[str, Any]:
         client = self._typed_client

@@ -43,10 +43,6 @@ class TypedPushSupplier(OfInterface, PushSupplier):
         )
         super().__init__(admin, id_)
 
-    def connect(self, client: Any) -> None:
-        with self._typed_client.being_connected(self._fit(client), self):
-            super().connect(client)
-
     def deliver(self, client: Any, entries: list[Entry]) -> None:
         found = operation_in(entries[0].event, self.interface)
         assert found is not None, "can_take has let it pass"
