@@ -5,26 +5,28 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Final
 
 from mappings.cdr.references import parse
 from mappings.errors import MappingError
 
-TAG_IIOP: Final = 0
-TAG_MULTIPLE_COMPONENTS: Final = 1
+TAG_IIOP: Final = 0  # of a profile
 
-ORB_TYPE: Final = 0
-CODE_SETS: Final = 1
-POLICIES: Final = 2
-ALTERNATE_IIOP_ADDRESS: Final = 3
-SSL_SEC_TRANS: Final = 20
-CSI_SEC_MECH_LIST: Final = 33
-NULL_TAG: Final = 34
-TLS_SEC_TRANS: Final = 36
-OMNIORB_BIDIR: Final = 0x41545401
-OMNIORB_UNIX: Final = 0x41545402
-TAO_ENDPOINTS: Final = 0x54414F02
+
+class Tag(IntEnum):
+    """Of a component."""
+
+    ORB_TYPE = 0
+    CODE_SETS = 1
+    ALTERNATE_IIOP_ADDRESS = 3
+    SSL_SEC_TRANS = 20
+    CSI_SEC_MECH_LIST = 33
+    OMNIORB_BIDIR = 0x41545401
+    OMNIORB_UNIX = 0x41545402
+    TAO_ENDPOINTS = 0x54414F02
+
 
 ORBS: Final[Mapping[int, str]] = MappingProxyType(
     {0x41545400: "omniORB", 0x54414F00: "TAO", 0x4A414300: "JacORB", 0x4F4F4300: "ORBacus", 0x56495300: "VisiBroker"}
@@ -156,27 +158,27 @@ def _profile(data: bytes) -> IiopProfile:
     tls: list[Tls] = []
     for tag, content in components:
         match tag:
-            case 0 if len(content) >= 8:
+            case Tag.ORB_TYPE if len(content) >= 8:
                 found["orb"] = orb_name(_Octets(content).number("L"))
-            case 1:
+            case Tag.CODE_SETS:
                 inside = _Octets(content)
                 found["code_sets"], found["wide_code_sets"] = _code_sets(inside), _code_sets(inside)
-            case 3:
+            case Tag.ALTERNATE_IIOP_ADDRESS:
                 inside = _Octets(content)
                 addresses.append(Address(inside.text(), inside.number("H")))
-            case 20:
+            case Tag.SSL_SEC_TRANS:
                 inside = _Octets(content)
                 inside.number("H"), inside.number("H")  # what it supports and requires
                 tls.append(Tls(inside.number("H")))
-            case 33:
+            case Tag.CSI_SEC_MECH_LIST:
                 tls.append(Tls(0))
-            case 0x41545401:
+            case Tag.OMNIORB_BIDIR:
                 found["bidirectional"] = True
-            case 0x41545402:
+            case Tag.OMNIORB_UNIX:
                 inside = _Octets(content)
                 inside.text()  # the host
                 found["unix"] = inside.text()
-            case 0x54414F02:
+            case Tag.TAO_ENDPOINTS:
                 inside = _Octets(content)
                 for _ in range(inside.count()):
                     address = Address(inside.text(), inside.number("H"))
