@@ -231,9 +231,9 @@ class LiveDomain:
 
     def look_after(self, id_: int, wire: Wire) -> None:
         """One visit of the doctor."""
-        before = wire.references
+        before = wire.times_joined
         wire.look()
-        if wire.references != before:
+        if wire.times_joined != before:
             with self._changing:
                 if self._wires.get(id_) is wire:
                     self._store.put_connection(self.kind, self.id, id_, _connection_body(wire.connection, wire))

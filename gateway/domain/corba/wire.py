@@ -47,6 +47,7 @@ class Wire:
         self.connection = connection
         self.state: WireState | None = None  # not known yet
         self.trouble = ""
+        self.times_joined = 0
         self._orb = orb
         self._supplier, self._consumer = supplier, consumer
         self._at_supplier, self._at_consumer = places_of(connection)
@@ -74,6 +75,7 @@ class Wire:
                 self._remove()
                 raise
             self._introduce()
+            self.times_joined += 1
             self._set(WireState.JOINED)
 
     def look(self) -> bool:
