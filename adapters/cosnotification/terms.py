@@ -97,7 +97,7 @@ def _set_qos(there: Any, qos: QoS, path: str) -> None:
     if not properties:
         return
     try:
-        with suppress(*_UNSUPPORTED):
+        with suppress(*_UNSUPPORTED, CORBA.UNKNOWN):  # JacORB fails on every call of it
             there.validate_qos(properties)
         there.set_qos(properties)
     except CosNotification.UnsupportedQoS as error:
