@@ -56,6 +56,8 @@ class Receiver:
         self._connection.open(left_behind, remember)
         self._silence.broken()
         self._pulse = Pulse(self._ping_interval_secs, self._ping, self._fail)
+        if self._valve is not None:
+            self._valve.start()
         if self._puller is not None:
             self._puller.start()
 
@@ -124,6 +126,8 @@ class Valve:
         self._full = threading.Event()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="cosnotification-valve", daemon=True)
+
+    def start(self) -> None:
         self._thread.start()
 
     def shut(self) -> None:
@@ -132,7 +136,8 @@ class Valve:
     def stop(self) -> None:
         self._stopping = True
         self._full.set()
-        self._thread.join(2.0)
+        if self._thread.ident is not None:
+            self._thread.join(2.0)
 
     def _run(self) -> None:
         while True:
@@ -204,3 +209,5 @@ class Puller:
             if isinstance(trouble, RetryLaterError):
                 return False
             raise trouble from error
+        except Exception as error:  # the thread must not end without a word
+            raise ReconnectError("COR-PEER", f"pulling an event: unexpected {type(error).__name__}: {error}") from error
