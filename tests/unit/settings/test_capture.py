@@ -57,3 +57,11 @@ def test_which_links_are_captured(top: str, l: str, captured: bool, tmp_path: Pa
     settings = read(Source("x.yaml", text(top, l).encode(), tmp_path)).settings
     assert settings is not None
     assert settings.captured("l") is captured
+
+
+def test_what_is_confidential_is_captured_only_when_the_link_says_so(tmp_path: Path) -> None:
+    for l, captured in (("", False), (", capture: true", True)):  # noqa: E741
+        marked = text("capture: {}", l).replace("name: b}", "name: b, confidential: true}")
+        settings = read(Source("x.yaml", marked.encode(), tmp_path)).settings
+        assert settings is not None
+        assert settings.captured("l") is captured
