@@ -125,6 +125,7 @@ def plain(value: Any) -> Any:
     return {name: plain(each) for name, each in vars(value).items()} if hasattr(value, "__dict__") else value
 
 
+@pytest.mark.usefixtures("service")  # marshalling needs an ORB
 def test_the_stubs_are_those_of_the_idl() -> None:
     compile_idl("IsthmusAdvertiser")
     compiled = sys.modules["Isthmus"]
