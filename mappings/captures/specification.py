@@ -90,14 +90,19 @@ def translation_to_json(translation: Translation) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+def _frozen(value: Any) -> Any:
+    """What JSON has made lists of."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _translation_from_json(form: Mapping[str, Any]) -> Translation:
     options = dict(form["options"])
     limits = Limits(**options.pop("limits"))
     rules = tuple(map(_rule_from_json, form["rules"]))
-    rest = {name: form[name] for name in _TRANSLATION_PLAIN if name in form}
+    rest = {name: _frozen(form[name]) for name in _TRANSLATION_PLAIN if name in form}
     return Translation(options=Options(**options, limits=limits, rules=rules), **rest)
 
 

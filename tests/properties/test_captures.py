@@ -112,10 +112,19 @@ RULES = (
 )
 
 
-@given(st.lists(st.sampled_from(RULES)), st.sampled_from(["event", "message"]), st.booleans(), st.text())
-def test_a_mapping_is_the_same_after_it_was_saved(rules: list[Any], form: Any, metadata: bool, etcl: str) -> None:
+@given(
+    st.lists(st.sampled_from(RULES)),
+    st.sampled_from(["event", "message"]),
+    st.booleans(),
+    st.text(),
+    st.lists(st.tuples(st.text(), st.text())),
+)
+def test_a_mapping_is_the_same_after_it_was_saved(
+    rules: list[Any], form: Any, metadata: bool, etcl: str, types: list[tuple[str, str]]
+) -> None:
     options = Options(rules=tuple(rules), metadata=metadata, limits=Limits(3, 4, 5), destination="topic://t")
-    whole = Specification("g", "l", End("a", "x"), End("b", "y"), Translation(form, "message", options, etcl), "1.0")
+    translation = Translation(form, "message", options, etcl, event_types=tuple(types))
+    whole = Specification("g", "l", End("a", "x"), End("b", "y"), translation, "1.0")
     again = specification_from_text(json.dumps(whole.to_json()))
     assert again == whole
     assert again.version == whole.version

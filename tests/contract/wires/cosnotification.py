@@ -166,12 +166,13 @@ class CosNotificationWire(Wire):
         return super().number(payload)
 
     def feed(self, payloads: Sequence[Payload]) -> None:
-        """Waits until the channel has handed them over: it keeps nothing over a kill, what the source took it keeps itself."""
+        """Waits until the channel has handed them over to a source of ours, if there is one: it keeps nothing over a kill, what the
+        source took it keeps itself."""
         batch = [Outgoing(payload, f"feed-{n}") for n, payload in enumerate(payloads)]
         before = self._arrived
         assert self._feeder.send(batch).result(20.0) == ()
         deadline = time.monotonic() + 20.0
-        while self._arrived < before + len(batch):
+        while self._sources and self._arrived < before + len(batch):
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
