@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,7 +35,7 @@ from mappings.captures.payloads import PayloadWriter, read_payload
 from mappings.captures.specification import End, Specification, specification_from_json
 from mappings.idl_types import LONG
 from mappings.model import Property, StructuredEvent
-from mappings.passage import Translation, compile_translate
+from mappings.passage import Translate, Translation, compile_translate
 from spark.job import Job
 from spark.running import once
 from spark.session import session
@@ -55,25 +54,20 @@ def events() -> list[StructuredEvent]:
     return [replace(ALARM, filterable_data=(Property(first.name, LONG, n), *rest)) for n in range(POOL)]
 
 
-def told(count: int, first: int, recorder: LinkRecorder, pool: list[StructuredEvent], sent: list[Any]) -> Told:
+def told(count: int, first: int, recorder: LinkRecorder, pool: list[StructuredEvent], translate: Translate) -> Told:
     """What a link tells of its next batch."""
     numbers = range(first, first + count)
     deliveries = [Delivery(pool[n % POOL], f"bench-{n}", NOW) for n in numbers]
-    outgoing = [Outgoing(replace_gid(sent[n % POOL], f"bench-{n}"), f"bench-{n}", None, NOW) for n in numbers]
+    outgoing = [
+        Outgoing(translate(pool[n % POOL], f"bench-{n}", int(NOW * 1000), 0), f"bench-{n}", None, NOW) for n in numbers
+    ]
     return Told(recorder, "delivered", NOW + 0.01, [n + 1 for n in numbers], deliveries, outgoing)
-
-
-def replace_gid(message: Any, gid: str) -> Any:
-    """The message with the id of this event: translated again it must be the same."""
-    properties = tuple(one._replace(value=gid) if one.name == "$gid" else one for one in message.properties)
-    return replace(message, properties=properties)
 
 
 def write_capture(root: Path, count: int) -> None:
     """As a gateway would have: the rows by the capture's own code."""
     translate = compile_translate(SPECIFICATION.translation)
     pool = events()
-    sent = [translate(event, "x", int(NOW * 1000), 0) for event in pool]
     recorder = LinkRecorder(SPECIFICATION, "r", 1, lambda _: None)
     rows = Rows()
     folder = root / "date=2026-11-18" / "hour=16"
@@ -88,7 +82,7 @@ def write_capture(root: Path, count: int) -> None:
     ) as writer:  # fmt: skip
         for start in range(0, count, 20_000):
             batches = [
-                to_batch(list(rows.of(told(2_000, at, recorder, pool, sent))))
+                to_batch(list(rows.of(told(2_000, at, recorder, pool, translate))))
                 for at in range(start, min(count, start + 20_000), 2_000)
             ]
             writer.write_table(pa.Table.from_batches(batches))
