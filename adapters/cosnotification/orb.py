@@ -114,8 +114,8 @@ class Worker:
         else:
             answer.set_exception(heard(error))
 
-    def end(self) -> ReconnectError:
-        """It has gone, or must go: what it died of."""
+    def end(self, fault: str | None = None) -> ReconnectError:
+        """It has gone, or must go: what it died of. `fault`: why it must, where it is for what it said."""
         self.frames.release()
         try:
             status = self.process.wait(1.0)
@@ -125,7 +125,7 @@ class Worker:
         how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         error = ReconnectError(
             "COR-WORKER",
-            f"the ORB's process was {how}" if status < 0 else f"the ORB's process {how}",
+            f"the ORB's process was {how}{fault or ''}" if status < 0 else f"the ORB's process {how}{fault or ''}",
             hint="it is started again, and what crashed it is passed over",
         )
         with self._lock:
@@ -249,12 +249,12 @@ class Orb:
     def _supervise(self, worker: Worker) -> None:
         pause_secs = 0.0
         while True:
-            self._listen_to(worker)
+            fault = self._hear_out(worker)
             with self._lock:
                 if self._worker is worker:
                     self._worker = None
                 ends = list(self._ends.values())
-            error = worker.end()
+            error = worker.end(fault)
             for end in ends:
                 end.on_worker_lost(worker, error)
             if self._stopping.is_set():
@@ -266,6 +266,15 @@ class Orb:
                 return
             worker = Worker()
             self._revive(worker)
+
+    def _hear_out(self, worker: Worker) -> str | None:
+        """Until the worker ends. What it says may be anything: it must not end the supervision, whatever comes of it."""
+        try:
+            self._listen_to(worker)
+        except Exception as bug:  # noqa: BLE001 - told in the error that every end gets
+            worker.process.kill()
+            return f", because it said what cannot be taken ({type(bug).__name__}: {bug}); please report this"
+        return None
 
     def _listen_to(self, worker: Worker) -> None:
         heard_at = time.monotonic()

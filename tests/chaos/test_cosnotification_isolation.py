@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from adapters.cosnotification import shims
 from adapters.cosnotification.codec import event_to_orb
 from adapters.cosnotification.descriptors import type_code
 from adapters.cosnotification.local_orb import LocalOrb
-from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.orb import Orb, Worker
 from adapters.cosnotification.references import resolve
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.service.service import NotificationService
@@ -290,3 +291,32 @@ def test_nothing_stays_behind(host: ServiceHost) -> None:
     source.close()
     with pytest.raises(ReconnectError):
         source.connect()
+
+
+def test_whatever_the_worker_says_does_not_end_the_supervision(host: ServiceHost, orb: Orb) -> None:
+    """A frame that the supervisor cannot take costs that worker, and is told; the next one serves."""
+    source = CosNotificationSource(orb, endpoint(host), CHANNEL)
+    source.connect()
+    try:
+        number, end = next(iter(orb._ends.items()))
+
+        class Choking:
+            def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
+                raise LookupError("no such thing")
+
+            def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
+                end.on_worker_lost(worker, error)
+
+        orb._ends[number] = Choking()
+        with suppress(CORBA.SystemException):  # the worker may live long enough to answer
+            consumer_of(host).push_structured_event(event_to_orb(event(1)))
+        got, error = receive_until_it_fails(source)
+        assert got == []
+        assert error.code == "COR-WORKER"
+        assert "LookupError: no such thing" in error.message
+        assert orb.crashes == 1
+        reconnect(source)
+        consumer_of(host).push_structured_event(event_to_orb(event(2)))
+        assert numbers(source.receive(10, PATIENCE_SECS)) == [2]
+    finally:
+        source.close()
