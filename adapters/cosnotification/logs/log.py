@@ -68,6 +68,9 @@ class RecordingHub(Hub):
         super().__init__(channel)
         self._record = record
 
+    def publish(self, structured: Any) -> None:
+        self.send(CarriedEvent(structured))
+
     def send(self, event: CarriedEvent) -> None:
         if self.reject_over:
             self._check_room()

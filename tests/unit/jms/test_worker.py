@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -155,10 +155,14 @@ def test_a_worker_ends_with_its_parent(jars: list[str]) -> None:
     with subprocess.Popen([sys.executable, "-c", PROGRAM, *jars], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
-        assert _runs(worker)
+        wait_until(lambda: _runs(worker))  # just after its start it has no command line yet
         parent.kill()
+    wait_until(lambda: not _runs(worker))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_SECS
-    while _runs(worker):
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

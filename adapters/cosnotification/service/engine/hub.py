@@ -47,7 +47,7 @@ class Hub:
             self._routes = tuple(other for other in self._routes if other is not route)
 
     def publish(self, structured: Any) -> None:
-        """One StructuredEvent of the ORB. Raises Full, StoreFailed."""
+        """One StructuredEvent of the ORB: `send` in one step, for the usual case. Raises Full, StoreFailed."""
         event = CarriedEvent(structured)
         if self.reject_over or self.ledger is not None:
             self.send(event)
