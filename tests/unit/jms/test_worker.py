@@ -146,7 +146,8 @@ import sys, time
 from adapters.jms import classpath, pool
 from adapters.jms.worker_process import Jvm
 jars = classpath.resolve(sys.argv[1:])
-print(pool.borrow(Jvm(jars, (), ("-Xmx64m",), None, ""), 30.0).pid, flush=True)
+worker = pool.borrow(Jvm(jars, (), ("-Xmx64m",), None, ""), 30.0)  # whose connection nobody holds, it ends at once
+print(worker.pid, flush=True)
 time.sleep(60)
 """
 
@@ -155,7 +156,7 @@ def test_a_worker_ends_with_its_parent(jars: list[str]) -> None:
     with subprocess.Popen([sys.executable, "-c", PROGRAM, *jars], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
-        wait_until(lambda: _runs(worker))  # just after its start it has no command line yet
+        assert _runs(worker)
         parent.kill()
     wait_until(lambda: not _runs(worker))
 
