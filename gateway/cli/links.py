@@ -14,6 +14,7 @@ import typer
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
 from gateway.settings.addresses import AddressError, parse_address
+from mappings.errors import IsthmusError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,11 +64,11 @@ def _ask(admin: str) -> list[dict[str, Any]]:
 
 
 def unavailable(address: object, reason: str) -> NoReturn:
-    print(
-        f"isthmus: no gateway answers at {address}: {reason} (is it running, and is `admin.listen` configured?)",
-        file=sys.stderr,
+    raise IsthmusError(
+        "LNK-NO-ANSWER",
+        f"no gateway answers at {address}: {reason}",
+        hint="is it running, and is `admin.listen` configured?",
     )
-    raise typer.Exit(ExitCode.UNAVAILABLE)
 
 
 def _show(statuses: list[dict[str, Any]]) -> None:

@@ -25,7 +25,9 @@ from mappings.errors import IsthmusError
 
 POLL_SECS: Final = 0.1
 
-New = Annotated[Path, typer.Argument(metavar="NEW", help="The changed configuration.", show_default=False)]
+New = Annotated[
+    Path, typer.Argument(metavar="NEW", help="The changed configuration.", readable=False, show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for scripts.")]
 
 

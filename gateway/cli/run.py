@@ -37,7 +37,7 @@ class LogFormat(StrEnum):
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="The configuration, a YAML file.")],
+    config: Annotated[Path, typer.Argument(help="The configuration, a YAML file.", readable=False)],
     log_format: Annotated[
         LogFormat, typer.Option(help="Log lines for people (text) or for collectors (json).")
     ] = LogFormat.text,

@@ -37,7 +37,8 @@ def translate(
         typer.Option(help="How property names are spelt.  [default: borland; with --link, that of its channel]"),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A configuration, for the rules of one of its links.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A configuration, for the rules of one of its links.", readable=False),
     ] = None,
     link: Annotated[str | None, typer.Option(metavar="NAME", help="The link in that configuration.")] = None,
     reverse: Annotated[bool, typer.Option("--reverse", help="Messages to events.")] = False,
