@@ -37,7 +37,7 @@ def _open_closed_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this stream's
-            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=descriptor != number))
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=descriptor != number))
 
 
 def run(arguments: Sequence[str]) -> int:

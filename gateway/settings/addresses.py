@@ -26,6 +26,8 @@ def parse_address(text: str, *, any_port: bool = False) -> Address:
     """Raises AddressError. With `any_port`, port 0 is allowed: the system chooses one."""
     found = _FORM.fullmatch(text)
     if found is None:
+        if "://" in text:
+            raise AddressError("nothing stands before the host: no tcp://, no other scheme")
         if text.count(":") > 1 and "[" not in text:
             raise AddressError("an IPv6 address needs brackets: [::1]:61613")
         raise AddressError("it is not host:port")

@@ -190,6 +190,8 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-BACK-OFF", "name: x\nendpoints: {m: {type: memory, back_off: ▶{first_ms: 40000}}}\n", "30000"),
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'IOR:000000000000010'}}\n", "copy it again"),
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaloc::ns.example:2809'}}\n", "/key"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbanam::ns.example:2809#x'}}\n", "corbaname:?"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'file:///var/notify.ior'}}\n", "path alone"),
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaname::ns.example:2809'}}\n", "#name"),
     ("CFG-HOSTED-CHANNEL", "name: x\nservices: {notification: {factory_ior: run/n.ior}}\n"
      "endpoints: {e: {type: cosnotification, factory: ./run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶1}}\n", "raise"),
