@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -33,12 +34,14 @@ from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
+from gateway.links.numbered import Numbers, watching
 from gateway.links.replies import replies_of
 from gateway.links.sealed_bodies import sealing_of, with_sealed_bodies
 from gateway.links.start_time import holding
 from gateway.links.step import PatientStep
 from gateway.links.tap import Taps
 from gateway.links.translation import compile_step, holds_back, translation_of
+from gateway.notices.teller import Teller
 from gateway.settings.addresses import parse_address
 from gateway.settings.settings import Settings
 from mappings.errors import IsthmusError
@@ -63,14 +66,15 @@ class Appliance:
         if self._bridges is not None:
             settings = self._bridges.over(settings)
         self.settings = settings
-        self._listener = listener
+        self._listener = self._teller = listener = Teller(listener, lambda: self.settings, self.statuses)
         self._drain_secs = drain_secs
         self._run_dir = RunDir(Path(settings.run_dir))
         self._services = Services(settings, listener)
-        self._wiring = Wiring(settings, self._services)
+        self._wiring = Wiring(settings, self._services, self._teller.tray.peer)
         self._intakes = Intakes(self._wiring.source, listener, drain_secs, disk)
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
+        self._numbers: dict[str, Numbers] = {}  # of links whose source numbers its events
         self._captures: Captures | None = None
         self._windows = DuplicateWindows(Path(settings.run_dir) / "duplicates")
         self._taps = Taps()
@@ -108,6 +112,7 @@ class Appliance:
     def _start(self) -> None:
         try:
             self._step(self._run_dir.acquire, self._run_dir.release)
+            self._step(self._teller.start, self._teller.stop)
             self._step(self._services.start, self._services.stop)
             self._start_capture()
             self._undo.append(self._windows.close)
@@ -186,6 +191,8 @@ class Appliance:
         """With what the link itself does not know."""
         if self._captures is not None:
             status = replace(status, capture=self._captures.status(status.id))
+        if (numbers := self._numbers.get(status.id)) is not None:
+            status = replace(status, missing=numbers.missing)
         return self._intakes.seen(status)
 
     def _start_admin(self) -> None:
@@ -261,7 +268,14 @@ class Appliance:
         translation = translation_of(self.settings, link)
         step = compile_step(translation, replies_of(self.settings, link))
         step = with_sealed_bodies(step, *sealing_of(self.settings, link))
-        return holding(step, self.settings.links[link].delivery.hold_secs) if holds_back(translation) else step
+        its = self.settings.links[link]
+        patient = holding(step, its.delivery.hold_secs) if holds_back(translation) else step
+        self._numbers.pop(link, None)
+        if its.numbered is None:
+            return patient
+        tell = partial(self._listener.numbers_missing, link)
+        self._numbers[link] = numbers = Numbers(its.numbered.field, its.numbered.by, tell)
+        return watching(patient, numbers)
 
     def _duplicates(self, link: str) -> Duplicates | None:
         settings = self.settings

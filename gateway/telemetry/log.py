@@ -116,6 +116,10 @@ class GatewayLog:
     def letters_expired(self, link: str, count: int) -> None:
         self._log.info("dead letters expired", link=link, count=count)
 
+    def numbers_missing(self, link: str, by: str, first: int, last: int) -> None:
+        facts = {"sender": by} if by else {}
+        self._log.warning("events missing", link=link, first=first, last=last, count=last - first + 1, **facts)
+
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))
 

@@ -17,6 +17,7 @@ endpoints:
   ems: {{type: cosnotification, factory: run/notify.ior}}
   broker: {{type: stomp, hosts: ["127.0.0.1:61613"]}}
   memory: {{type: memory}}
+  me: {{type: notices}}
 channels:
   a: {{endpoint: memory, name: a}}
   b: {{endpoint: memory, name: b}}
@@ -26,6 +27,7 @@ channels:
   n: {{endpoint: memory, name: n, form: message}}
   corba: {{endpoint: ems, channel: 0}}
   jms: {{endpoint: broker, destination: "topic://x"}}
+  told: {{endpoint: me}}
 links:
 {links}
 """
@@ -44,7 +46,7 @@ LINKS: list[tuple[str, str, str]] = [
     # code, links with the place marked, a part of the message or hint
     ("CFG-UNKNOWN-CHANNEL", "l: {from: ▶aa, to: b}", 'did you mean "a"?'),
     ("CFG-UNKNOWN-CHANNEL", "l: {from: a, to: ▶jmss}", 'did you mean "jms"?'),
-    ("CFG-DUPLICATE-LINK", "l: {from: a, to: b}\n▶k: {from: a, to: b, filter: '$x == 1'}", "line 17"),
+    ("CFG-DUPLICATE-LINK", "l: {from: a, to: b}\n▶k: {from: a, to: b, filter: '$x == 1'}", "line 19"),
     ("DOM-CYCLE", "▶l: {from: a, to: a}", "a → a"),
     ("DOM-CYCLE", "l: {from: a, to: b}\n▶k: {from: b, to: a}", "a → b → a"),
     ("DOM-CYCLE", "l: {from: a, to: b}\nk: {from: b, to: c}\n▶j: {from: c, to: a}", "a → b → c → a"),
@@ -56,6 +58,8 @@ LINKS: list[tuple[str, str, str]] = [
     ("FLT-SYNTAX", "l:\n  from: a\n  to: b\n  filter: |\n    $x == 1\n    and ▶) 2", ""),
     ("FLT-SYNTAX", "l: {from: m, to: n, selector: 'x = ▶'}", ""),
     ("FLT-SYNTAX", "l: {from: a, to: m, rules: [{drop: q}, {route: 'queue://x', when: 'x > ▶> 1'}]}", ""),
+    ("CFG-NOTICES", "l: {from: a, to: ▶told}", "from: told"),
+    ("CFG-NOTICES", "l: {from: ▶told, to: b, delivery: {journal: {enabled: false}}}", "no journal"),
     ("CFG-NO-EFFECT", "l: {from: a, to: b, mapping: {▶priority: linear}}", "events to events"),
     ("CFG-NO-EFFECT", "l: {from: a, to: m, mapping: {▶text_as: wstring}}", "events to messages"),
     ("CFG-NO-EFFECT", "l: {from: m, to: a, mapping: {▶metadata: false}}", "messages to events"),
@@ -78,8 +82,8 @@ LINKS: list[tuple[str, str, str]] = [
     ("CFG-RULE-VALUE", "l: {from: a, to: m, rules: [{constant: x, type: float, value: ▶1e39}]}", "float"),
     ("CFG-RULE-VALUE", "l: {from: a, to: m, rules: [{constant: x, type: boolean, value: ▶1}]}", "boolean"),
     ("CFG-RULE-VALUE", "l: {from: a, to: m, rules: [{constant: x, value: ▶1}]}", "String"),
-    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{constant: x, value: a}, {rename: y, to: ▶x}]}", "line 17"),
-    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{body: text}, ▶{body: map}]}", "line 17"),
+    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{constant: x, value: a}, {rename: y, to: ▶x}]}", "line 19"),
+    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{body: text}, ▶{body: map}]}", "line 19"),
     ("CFG-VALUE", "l: {from: m, to: a, mapping: {event_name_from: ▶JMSPriority}}", "JMSMessageID"),
     ("CFG-BACK-OFF", "l: {from: a, to: b, delivery: {retry: {back_off: ▶{first_ms: 2, longest_ms: 1}}}}", "longest_ms"),
     ("CFG-BATCH", "l: {from: a, to: b, delivery: {batch: ▶11, window: 10}}", "never fills"),
