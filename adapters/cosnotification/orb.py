@@ -29,7 +29,6 @@ from adapters.cosnotification.worker.told import heard
 
 START_SECS: Final = 30.0
 STOP_SECS: Final = 15.0
-CLOSE_SECS: Final = 6.0  # for one end to take its leave of a peer
 QUIET_SECS: Final = 1.0  # then the worker is asked whether it lives
 HUNG_SECS: Final = 20.0  # without a sign of life: it is killed
 GATHER_SECS: Final = 0.001
@@ -92,6 +91,11 @@ class Worker:
     def post_packed(self, frame: bytes) -> None:
         with suppress(Closed):
             self.frames.send_packed(frame)
+
+    def ask_for_a_sign(self) -> None:
+        """On the supervisor's thread, which must notice a worker that hangs, also while others wait for room in its socket."""
+        with suppress(Closed):
+            self.frames.send_if_room(("ping",))
 
     def call(self, name: str, *arguments: Any) -> Future[Any]:
         answer: Future[Any] = Future()
@@ -284,7 +288,7 @@ class Orb:
                 if time.monotonic() - heard_at > HUNG_SECS:
                     worker.process.kill()
                     return
-                worker.post("ping")
+                worker.ask_for_a_sign()
                 continue
             heard_at = time.monotonic()
             kind = frame[0]
@@ -337,13 +341,3 @@ def await_(answer: Future[Any], timeout_secs: float) -> Any:
         return answer.result(timeout_secs)
     except Late:
         raise ReconnectError("COR-WORKER", "the ORB's process does not answer") from None
-
-
-def close_end(orb: Orb, worker: Worker, number: int) -> bool:
-    """Whether nothing of it is left at the peer."""
-    try:
-        return bool(worker.call("close", number).result(CLOSE_SECS))
-    except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
-        return False
-    finally:
-        orb.detach(number)

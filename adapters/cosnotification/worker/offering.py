@@ -65,10 +65,11 @@ class Offerer:
         self._lock = threading.Lock()  # guards the batches
         self._batches: deque[_Batch] = deque()  # on offer, in order
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
         """As Connection.open."""
-        self._connection.open(left_behind, remember)
+        removed = self._connection.open(left_behind, remember)
         self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._lost)
+        return removed
 
     def send(self, number: int, parcels: list[Any], careful: bool) -> None:
         if self._obstacle is not None:
@@ -81,9 +82,10 @@ class Offerer:
                 events.append((index, self._encoded(parcel)))
             except DeadLetterError as error:
                 refusals.append((index, told(error)))
+        refused = [index for index, _ in refusals]
         batch = _Batch(number, len(parcels), [index for index, _ in events], refusals)
         items: list[Item] = [
-            (event, partial(self._trying, number, index) if careful else None, partial(self._taken, batch))
+            (event, partial(self._trying, number, index, refused) if careful else None, partial(self._taken, batch))
             for index, event in events
         ]
         with self._lock:

@@ -51,15 +51,16 @@ class Receiver:
         self._silence = Silence(endpoint.idle_timeout_secs)
         self._valve = Valve(self.gate, self._connection) if channel.suspend_when_full and not pulls else None
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
         """As Connection.open."""
-        self._connection.open(left_behind, remember)
+        removed = self._connection.open(left_behind, remember)
         self._silence.broken()
         self._pulse = Pulse(self._ping_interval_secs, self._ping, self._fail)
         if self._valve is not None:
             self._valve.start()
         if self._puller is not None:
             self._puller.start()
+        return removed
 
     def close(self) -> bool:
         """As Connection.close."""

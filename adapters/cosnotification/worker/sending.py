@@ -28,8 +28,8 @@ Refusals = list[tuple[int, Told]]
 Report = Callable[[int, Refusals, Told | None, int], None]
 """The fate of a batch: its number, refusals, error, and how many events from the beginning on have found their end."""
 
-Trying = Callable[[int, int], None]
-"""Which event of which batch is at stake next."""
+Trying = Callable[[int, int, list[int]], None]
+"""Which event of which batch is at stake next, and which ones of this batch were refused."""
 
 
 class Sender:
@@ -58,11 +58,12 @@ class Sender:
         self._obstacle: AdapterError | None = None  # why nothing is pushed now
         self._thread = threading.Thread(target=self._run, name="cosnotification-sender", daemon=True)
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
         """As Connection.open."""
-        self._connection.open(left_behind, remember)
+        removed = self._connection.open(left_behind, remember)
         self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._fail)
         self._thread.start()
+        return removed
 
     def send(self, number: int, parcels: list[Any], careful: bool) -> None:
         self._batches.put((number, parcels, careful))
@@ -104,7 +105,7 @@ class Sender:
         while groups:
             group = groups.popleft()
             if careful:
-                self._trying(number, group[0])
+                self._trying(number, group[0], [index for index, _ in refusals])
             try:
                 self._push([events[index] for index in group])
             except DeadLetterError as error:
