@@ -34,7 +34,7 @@ def links(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
     """Show the links of a running gateway and their accounts. Exits with 1 when one has stopped for good, 69 without an answer."""
-    statuses = _ask(admin)
+    statuses = ask(admin)
     if as_json:
         for status in statuses:
             print(json.dumps(status, ensure_ascii=False))
@@ -44,7 +44,8 @@ def links(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _ask(admin: str) -> list[dict[str, Any]]:
+def ask(admin: str) -> list[dict[str, Any]]:
+    """What the gateway tells of its links. Raises IsthmusError (LNK-NO-ANSWER)."""
     try:
         address = parse_address(admin)
     except AddressError as wrong:
