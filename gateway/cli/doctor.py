@@ -44,12 +44,21 @@ def doctor(
         str | None,
         typer.Option(help="host:port in our references, where others reach us by another.", show_default=False),
     ] = None,
+    ca_file: Annotated[
+        str | None,
+        typer.Option(
+            help="PEM file of the authorities that vouch for web servers (https://…); orb.ca_file where a configuration says.",
+            show_default=False,
+        ),
+    ] = None,
     timeout_ms: Annotated[int, typer.Option(min=1, help="Longest wait for each answer.")] = 5_000,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
     """Examine references to CORBA objects: what they say, whether they lead somewhere, and whether that can call us back."""
     failed = False
-    for orb_settings, found in _patients(targets, listen, publish, timeout_ms):
+    given = {"listen": listen, "publish": publish, "ca_file": ca_file, "call_timeout_ms": timeout_ms}
+    given = {name: value for name, value in given.items() if value is not None}
+    for orb_settings, found in _patients(targets, given):
         with _orb(orb_settings) as (orb, trouble):
             for name, reference in found:
                 diagnosis = _examine(orb, name, reference, timeout_ms, callback=callback, offline=offline)
@@ -61,22 +70,17 @@ def doctor(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _patients(
-    targets: list[str], listen: str | None, publish: str | None, timeout_ms: int
-) -> Iterator[tuple[OrbSettings, list[tuple[str, str]]]]:
+def _patients(targets: list[str], given: dict[str, Any]) -> Iterator[tuple[OrbSettings, list[tuple[str, str]]]]:
     """Names and references, with the ORB that they are examined with."""
     from adapters.cosnotification.settings import OrbSettings
 
-    given: dict[str, Any] = {"listen": listen, "publish": publish}
-    given = {name: value for name, value in given.items() if value is not None}
     plain = [(target, target) for target in targets if not target.endswith(YAML)]
     if plain:
-        yield OrbSettings(call_timeout_ms=timeout_ms, **given), plain
+        yield OrbSettings(**given), plain
     for target in targets:
         if target.endswith(YAML):
             settings = _settings(Path(target))
-            orb = settings.orb.model_copy(update={**given, "call_timeout_ms": timeout_ms})
-            yield orb, _references(settings)
+            yield settings.orb.model_copy(update=given), _references(settings)
 
 
 def _settings(file: Path) -> Any:

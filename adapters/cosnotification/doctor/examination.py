@@ -48,7 +48,7 @@ class Examination:
         """What was found, and the object where it answers."""
         diagnosis = Diagnosis(target)
         try:
-            text = read_reference(target, self._timeout_ms)
+            text = read_reference(target, self._timeout_ms, self._orb.settings.ca_file)
         except AdapterError as error:
             diagnosis.add("reference", "error", error.message, error.hint)
             return diagnosis, None

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from adapters.base import ReconnectError
 from adapters.cosnotification.faults import on_connect
+from adapters.cosnotification.ior import shorten
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
-from adapters.cosnotification.references import resolve, shorten
+from adapters.cosnotification.references import resolve
 from adapters.cosnotification.settings import OrbSettings
 from gateway.domain import errors
 from gateway.domain.connection import ChannelType, ClientType, Connection, NotificationStyle
