@@ -74,18 +74,11 @@ def _name(profile: ProfileName) -> Literal["borland", "strict", "mq"]:
 
 
 def _options_of_link(config: Path, link: str) -> Options:
-    """Raises SettingsError. Secrets are not looked up: no peer is needed here, and so no password."""
+    """Raises SettingsError."""
+    from gateway.cli.link_of import settings_with
     from gateway.links.translation import translation_of
-    from gateway.settings import SettingsError, read
 
-    reading = read(config, look_up_secrets=False)
-    if reading.settings is None or any(finding.severity == "error" for finding in reading.findings):
-        raise SettingsError(reading.findings)
-    if link not in reading.settings.links:
-        known = ", ".join(reading.settings.links) or "none"
-        print(f"isthmus translate: {config} has no link {link!r} (there are: {known})", file=sys.stderr)
-        raise typer.Exit(ExitCode.USAGE)
-    return translation_of(reading.settings, link).options
+    return translation_of(settings_with(link, config, "translate"), link).options
 
 
 def _forward(translator: Translator, explain: bool) -> Answer:
