@@ -19,6 +19,7 @@ from adapters.cosnotification.stubs import (
     CosEventChannelAdmin,
     CosNaming,
     CosNotifyChannelAdmin,
+    CosTypedEventChannelAdmin,
     CosTypedNotifyChannelAdmin,
 )
 
@@ -26,8 +27,9 @@ KINDS: Final = (
     (CosNotifyChannelAdmin.EventChannelFactory, "an EventChannelFactory"),
     (CosTypedNotifyChannelAdmin.TypedEventChannelFactory, "a TypedEventChannelFactory"),
     (CosNotifyChannelAdmin.EventChannel, "an EventChannel of a Notification Service"),
-    (CosTypedNotifyChannelAdmin.TypedEventChannel, "a TypedEventChannel"),
+    (CosTypedNotifyChannelAdmin.TypedEventChannel, "a TypedEventChannel of a Notification Service"),
     (CosEventChannelAdmin.EventChannel, "an EventChannel of an Event Service"),
+    (CosTypedEventChannelAdmin.TypedEventChannel, "a TypedEventChannel of an Event Service"),
     (CosNaming.NamingContext, "a naming context"),
 )
 _CORBALOC: Final = re.compile(r"corbaloc:(?P<addresses>[^/]*)/(?P<key>.+)", re.IGNORECASE)

@@ -209,9 +209,6 @@ TOP: list[tuple[str, str, str]] = [
      "channels: {c: {endpoint: e, channel: 0, events: ▶typed}}\n", "set interface and idl"),
     ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
      "channels: {c: {endpoint: e, channel: 0, interface: ▶A}}\n", "set events: typed"),
-    ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, service: event}}\n"
-     "channels: {c: {endpoint: e, reference: r, events: ▶typed, interface: Plant::Roll, idl: [tests/parts/idl/plant.idl]}}\n",
-     "Notification Service"),
     ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
      "channels: {c: {endpoint: e, channel: 0, events: typed, interface: No, idl: ▶[tests/parts/idl/plant.idl]}}\n",
      "Plant::Alarms"),
