@@ -15,6 +15,7 @@ from adapters.base import ReconnectError
 from adapters.cosnotification.left_behind import Traces
 from adapters.cosnotification.orb import Orb, Worker
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, peer_key
+from adapters.cosnotification.types_end import TypesEnd
 
 CONNECT_CALLS: Final = 8  # as many time-outs of a call may a connection take until it is ready
 CLOSE_SECS: Final = 6.0  # to take leave of a peer
@@ -33,6 +34,7 @@ class ClientEnd(ABC):
         self._worker: Worker | None = None
         self._failure: ReconnectError | None = None
         self._traces = Traces(orb.left_behind, peer_key(endpoint, channel))
+        self._types = TypesEnd(self._here)
 
     def _open(self, call: str) -> None:
         """As Source.connect."""
@@ -44,6 +46,11 @@ class ClientEnd(ABC):
         except BaseException:
             self._leave()
             raise
+        self._types.connected()
+
+    def _here(self) -> tuple[Worker | None, int]:
+        with self._lock:
+            return self._worker, self._number
 
     def _opened(self, call: str, worker: Worker, number: int) -> int:
         """How many of what was left behind are no more."""

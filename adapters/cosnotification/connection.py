@@ -20,6 +20,7 @@ from adapters.cosnotification.ior import Address, BadReference, decode_ior
 from adapters.cosnotification.kinds.kind import Kind, Role
 from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
+from adapters.cosnotification.our_channels import tells_all_subscriptions
 from adapters.cosnotification.references import find_channel, narrow, peer_of
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA
@@ -52,6 +53,9 @@ class Connection:
         self._admin: Any = None  # where it is ours
         self._filter: Any = None
         self.proxy: Any = None
+        self.tells_all_subscriptions = (
+            False  # whether the types that the channel names are all that its consumers may want
+        )
         self.partner: Any = None  # whom events are pushed to or pulled from: the proxy, but for typed clients
 
     def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
@@ -70,6 +74,7 @@ class Connection:
     def _open(self, remember: Callable[[list[Trace]], None]) -> None:
         place = self._place
         channel = find_channel(self._orb, self._endpoint, self._channel, self._kind, self._timeout_ms)
+        self.tells_all_subscriptions = tells_all_subscriptions(self._orb.to_string(channel))
         if place.own_admin:
             set_channel_terms(channel, self._channel)
         admin = self._bounded(place.new_admin(channel))

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, Final
 
-from adapters.base import Confirmation, DeadLetterError, Outgoing, ReconnectError, Refusal, RetryLaterError, Sink
+from adapters.base import (
+    Confirmation,
+    DeadLetterError,
+    EventTypes,
+    HearTypes,
+    Outgoing,
+    ReconnectError,
+    Refusal,
+    RetryLaterError,
+    Sink,
+)
 from adapters.cosnotification.client_end import ClientEnd
 from adapters.cosnotification.orb import Orb, Worker
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
@@ -111,6 +121,12 @@ class CosNotificationSink(ClientEnd, Sink):
         self._leave()
         self._fail_all(ReconnectError("COR-CLOSED", "closed before the peer confirmed"))
 
+    def watch_wanted(self, heard: HearTypes) -> None:
+        self._types.watch(heard)
+
+    def offer(self, types: EventTypes) -> None:
+        self._types.tell(types)
+
     # For the supervisor
 
     def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
@@ -122,6 +138,9 @@ class CosNotificationSink(ClientEnd, Sink):
             return True
         if frame[0] == "traces":
             self._traces.remember(frame[2])
+            return False
+        if frame[0] == "types_told":
+            self._types.heard(frame)
             return False
         if frame[0] == "trying":
             with self._lock:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
+from adapters.base import DeadLetterError, Delivery, EventTypes, HearTypes, ReconnectError, Source
 from adapters.cosnotification.client_end import ClientEnd
 from adapters.cosnotification.orb import Orb, Worker
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
@@ -132,10 +132,19 @@ class CosNotificationSource(ClientEnd, Source):
             for entry in self._waiting:
                 entry.worker = None
 
+    def watch_offers(self, heard: HearTypes) -> None:
+        self._types.watch(heard)
+
+    def want(self, types: EventTypes) -> None:
+        self._types.tell(types)
+
     # For the supervisor
 
     def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
         held = False
+        if frame[0] == "types_told":
+            self._types.heard(frame)
+            return False
         with self._lock:
             if frame[0] == "failed":
                 self._fail(heard(frame[2]))

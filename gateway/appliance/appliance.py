@@ -32,6 +32,8 @@ from gateway.inlet.intakes import Intakes
 from gateway.journal.disk import Disk
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
+from gateway.links.demand import Demand, gated
+from gateway.links.demand_terms import asked_for_everything, source_of, terms_of
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
 from gateway.links.numbered import Numbers, watching
@@ -71,7 +73,8 @@ class Appliance:
         self._run_dir = RunDir(Path(settings.run_dir))
         self._services = Services(settings, listener)
         self._wiring = Wiring(settings, self._services, self._teller.tray.peer)
-        self._intakes = Intakes(self._wiring.source, listener, drain_secs, disk)
+        self._demand = Demand(listener.demand_changed)
+        self._intakes = Intakes(self._channel_source, listener, drain_secs, disk)
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
         self._numbers: dict[str, Numbers] = {}  # of links whose source numbers its events
@@ -117,9 +120,11 @@ class Appliance:
             self._start_capture()
             self._undo.append(self._windows.close)
             self._step(self._keep_letters, self._end_letters)
+            self._undo.append(self._demand.stop)
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
             self._intakes.begin(self.settings, tuple(self._links))
+            self._demand.settle(self._links.keys(), asked_for_everything(self.settings))
             self._start_bridges()
             self._start_admin()
         except BaseException:
@@ -165,6 +170,7 @@ class Appliance:
         self._services.configure(settings)
         with suppress(IsthmusError, ImportError):  # the listener was told
             self._intakes.begin(settings, tuple(self._links))
+        self._demand.settle(self._links.keys(), asked_for_everything(settings))
         return difference
 
     def stop(self) -> bool:
@@ -227,11 +233,15 @@ class Appliance:
             stop_at_ratio=its.dead_letter.stop_at_ratio,
             stop_after=its.dead_letter.stop_after,
         )
+        outlet = self._wiring.sink(id_)
+        watch = self._services.watch_wanted(settings, id_, outlet)
+        gate = self._demand.begin(id_, terms_of(settings, id_), outlet, watch)
+        step = self._step_of(id_)
         return Link(
             id_,
-            handover.source if handover else self._source(id_),
-            self._wiring.sink(id_),
-            self._step_of(id_),
+            self._source(id_, handover),
+            outlet,
+            gated(step, gate) if its.on_demand else step,
             DeadLetterFile(settings.dead_letter_path(id_)),
             self._listener,
             pace,
@@ -290,10 +300,18 @@ class Appliance:
                 hint="give the gateway's user the right to write there, and room",
             ) from trouble
 
-    def _source(self, link: str) -> Source:
+    def _source(self, link: str, handover: Handover | None) -> Source:
         if self.settings.journalled(link):
             return self._intakes.source(self.settings, link)
-        return self._wiring.source(self.settings.links[link].source)
+        source = handover.source if handover else self._wiring.source(self.settings.links[link].source)
+        self._demand.source(source_of(self.settings, link), source)
+        return source
+
+    def _channel_source(self, channel: str) -> Source:
+        """For its inlet."""
+        source = self._wiring.source(channel)
+        self._demand.source(f"channel {channel}", source)
+        return source
 
     def _end_all_links(self) -> bool:
         """True when all ended in time, and what the journals took is on disk."""

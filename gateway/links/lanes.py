@@ -16,7 +16,17 @@ from itertools import count
 from typing import Final
 from zlib import crc32
 
-from adapters.base import Confirmation, Outgoing, ReconnectError, Refusal, RetryLaterError, Sink, StopError
+from adapters.base import (
+    Confirmation,
+    EventTypes,
+    HearTypes,
+    Outgoing,
+    ReconnectError,
+    Refusal,
+    RetryLaterError,
+    Sink,
+    StopError,
+)
 from gateway.links.fields import values_of
 
 _WORST_FIRST: Final = (ReconnectError, StopError, RetryLaterError)
@@ -76,6 +86,14 @@ class LanedSink(Sink):
     def check(self) -> None:
         for lane in self._lanes:
             lane.check()
+
+    def watch_wanted(self, heard: HearTypes) -> None:
+        """They lead to the same channel: one hears what all would."""
+        self._lanes[0].watch_wanted(heard)
+
+    def offer(self, types: EventTypes) -> None:
+        for lane in self._lanes:
+            lane.offer(types)
 
     def close(self) -> None:
         for lane in self._lanes:

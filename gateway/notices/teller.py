@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from adapters.base import Delivery
+from adapters.base import Delivery, EventTypes
 from adapters.notices.settings import NoticesChannel
 from gateway.notices.absences import STARTED, Absences
 from gateway.notices.notice import Fact, Severity, notice
@@ -105,6 +105,9 @@ class Teller:
         letter = link, delivery.id, error
         if self._letters.first(f"{link} {error.code}", letter):
             self._letters_put_aside(letter, 1)
+
+    def demand_changed(self, link: str, types: EventTypes) -> None:
+        self._listener.demand_changed(link, types)
 
     def numbers_missing(self, link: str, by: str, first: int, last: int) -> None:
         self._listener.numbers_missing(link, by, first, last)

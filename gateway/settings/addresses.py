@@ -66,6 +66,13 @@ def overlap(one: Address, other: Address) -> bool:
     return one.host.lower() == other.host.lower() or is_any_host(one.host) or is_any_host(other.host)
 
 
+def leads_to(address: Address, listener: Address) -> bool:
+    """Whether a client of this machine that connects to the address reaches the listener, as far as names tell."""
+    if overlap(address, listener):
+        return True
+    return address.port == listener.port != 0 and is_loopback(address.host) and is_loopback(listener.host)
+
+
 def is_any_host(host: str) -> bool:
     """Whether a listener on it listens on every address of the machine."""
     try:

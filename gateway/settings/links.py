@@ -168,6 +168,11 @@ class LinkSettings(StrictModel):
     numbered: Numbered | None = Field(
         default=None, description="Tell which events did not come, by the numbers that the source gives them."
     )
+    on_demand: bool = Field(
+        default=False,
+        description="Forward only what somebody downstream wants, as far as that is known, and nothing while nobody does; from a"
+        " channel or a topic, for events that may be missed.",
+    )
     seal: Seal | None = Field(default=None, description="Compress or encrypt the bodies of the messages that are sent.")
     unseal: Unseal | None = Field(default=None, description="Open the bodies of the messages that come in.")
     enabled: bool = Field(default=True, description="false: the link is checked and drawn, but not started.")

@@ -140,10 +140,14 @@ def _everywhere(place: Callable[[Role, Style], Place]) -> Mapping[tuple[Role, St
 
 
 class Hearing:
-    """What the servants of a Notification Service's clients hear besides events and their end."""
+    """What the servants of a Notification Service's clients hear besides events and their end: that suppliers offer, or consumers
+    want, other types than before."""
+
+    types_changed: Callable[[], None] | None = None
+    """Who wants to know that there is something to ask the proxy about (`worker/types_talk.py`); must not block."""
 
     def offer_change(self, added: Any, removed: Any) -> None:
-        """Suppliers come and go; we take what there is."""
+        if self.types_changed is not None:
+            self.types_changed()
 
-    def subscription_change(self, added: Any, removed: Any) -> None:
-        """Consumers come and go; we offer what the link sends."""
+    subscription_change = offer_change

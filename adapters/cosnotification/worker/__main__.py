@@ -58,6 +58,8 @@ class Worker:
             "settled": self._settled,
             "batch": self._batch,
             "resume": self._resume,
+            "watch_types": self._watch_types,
+            "tell_types": self._tell_types,
         }
 
     def run(self) -> None:
@@ -119,6 +121,7 @@ class Worker:
                 self._types_out,
                 lambda first, contents: self._frames.send(("events", end, first, contents)),
                 self._failure_of(end),
+                lambda types: self._frames.send(("types_told", end, types)),
             ),
             left_behind,
         )
@@ -136,6 +139,7 @@ class Worker:
                 lambda *report: self._frames.send(("result", end, *report)),
                 lambda number, index, refused: self._frames.send(("trying", end, number, index, refused)),
                 self._failure_of(end),
+                lambda types: self._frames.send(("types_told", end, types)),
             ),
             left_behind,
         )
@@ -224,6 +228,16 @@ class Worker:
     def _resume(self, end: int) -> None:
         if (found := self._senders.get(end)) is not None:
             found.resume()
+
+    def _watch_types(self, end: int) -> None:
+        found: Receiver | Sender | Offerer | None = self._receivers.get(end) or self._senders.get(end)
+        if found is not None:
+            found.types.watch()
+
+    def _tell_types(self, end: int, types: list[tuple[str, str]] | None) -> None:
+        found: Receiver | Sender | Offerer | None = self._receivers.get(end) or self._senders.get(end)
+        if found is not None:
+            found.types.tell(None if types is None else frozenset(types))
 
     def _batch(self, end: int, number: int, parcels: list[Any], careful: bool) -> None:
         sender = self._senders.get(end)

@@ -19,6 +19,7 @@ from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.sending import Refusals, Report, Trying
 from adapters.cosnotification.worker.shelf import Item, OfferShelf
 from adapters.cosnotification.worker.told import told
+from adapters.cosnotification.worker.types_talk import ReportTypes, TypesTalk, nobody_hears
 
 
 class _Batch:
@@ -51,6 +52,7 @@ class Offerer:
         report: Report,
         trying: Trying,
         fail: Callable[[ReconnectError], None],
+        types_told: ReportTypes = nobody_hears,
     ) -> None:
         self._kind = kind = kind_of(endpoint, channel)
         self._types = types
@@ -58,7 +60,11 @@ class Offerer:
         self._trying = trying
         self._fail = fail
         self._shelf = OfferShelf(channel.hold_ms / 1000, self._disconnected)
-        self._connection = Connection(orb, endpoint, channel, kind, "supplier", kind.pull_supplier(self._shelf))
+        servant = kind.pull_supplier(self._shelf)
+        self._connection = Connection(orb, endpoint, channel, kind, "supplier", servant)
+        self.types = TypesTalk(
+            self._connection, channel, "supplier", servant, endpoint.ping_interval_secs, types_told, fail
+        )
         self._ping_interval_secs = endpoint.ping_interval_secs
         self._pulse: Pulse | None = None
         self._obstacle: AdapterError | None = None
@@ -101,6 +107,7 @@ class Offerer:
 
     def close(self) -> bool:
         self._give_up(ReconnectError("COR-CLOSED", "closed before the peer took it"))
+        self.types.stop()
         heard = self._connection.close()
         if self._pulse is not None:
             self._pulse.stop()

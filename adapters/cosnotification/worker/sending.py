@@ -22,6 +22,7 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import Told, told
+from adapters.cosnotification.worker.types_talk import ReportTypes, TypesTalk, nobody_hears
 
 Refusals = list[tuple[int, Told]]
 
@@ -44,10 +45,14 @@ class Sender:
         report: Report,
         trying: Trying,
         fail: Callable[[ReconnectError], None],
+        types_told: ReportTypes = nobody_hears,
     ) -> None:
         self._kind = kind = kind_of(endpoint, channel)
         servant = kind.push_supplier(self._disconnected)
         self._connection = Connection(orb, endpoint, channel, kind, "supplier", servant)
+        self.types = TypesTalk(
+            self._connection, channel, "supplier", servant, endpoint.ping_interval_secs, types_told, fail
+        )
         self._types = types
         self._report = report
         self._trying = trying
@@ -76,6 +81,7 @@ class Sender:
     def close(self) -> bool:
         self._obstacle = ReconnectError("COR-CLOSED", "closed before the peer confirmed")
         self._batches.put(None)
+        self.types.stop()
         heard = self._connection.close()
         if self._pulse is not None:
             self._pulse.stop()

@@ -139,6 +139,61 @@ def test_production_refuses_what_is_for_trials(trial: str, words: str) -> None:
     assert "CFG-PRODUCTION" not in codes(f"name: x\n{trial.replace('▶', '')}\n")
 
 
+def on_demand(source: str, sink: str, place: str) -> str:
+    return f"""
+        name: x
+        services: {{broker: {{listen: "127.0.0.1:61613"}}}}
+        endpoints:
+          ems: {{type: cosnotification, factory: run/notify.ior}}
+          plain: {{type: cosnotification, factory: run/event.ior, service: event}}
+          own: {{type: stomp, hosts: ["localhost:61613"]}}
+          other: {{type: stomp, hosts: ["mq1:61613"]}}
+          qm: {{type: mq, queue_manager: QM}}
+        channels:
+          in: {{{source}}}
+          out: {{{sink}}}
+        links:
+          l: {{from: in, to: out, on_demand: {place}true}}
+        """
+
+
+EMS = "endpoint: ems, channel: 0"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'endpoint: other, destination: "queue://x"',
+        'endpoint: other, destination: "topic://x", subscription: s',
+        "endpoint: qm, queue: X",
+        "endpoint: qm, topic: X, subscription: s",
+    ],
+)
+def test_what_keeps_messages_is_not_read_on_demand(source: str) -> None:
+    assert "thrown away" in the_finding(on_demand(source, EMS, "▶"), "CFG-ON-DEMAND").message
+
+
+@pytest.mark.parametrize(
+    "sink",
+    [
+        'endpoint: other, destination: "topic://x"',
+        'endpoint: own, destination: "queue://x"',
+        "endpoint: plain, channel: 0",
+        "endpoint: qm, queue: X",
+    ],
+)
+def test_where_no_demand_is_known_lint_says_that_everything_is_forwarded(sink: str) -> None:
+    finding = the_finding(on_demand(EMS, sink, "▶"), "CFG-NO-EFFECT")
+    assert (finding.severity, "everything is forwarded" in finding.message) == ("warning", True)
+
+
+def test_where_demand_is_known_links_may_be_on_demand() -> None:
+    for sink in ("endpoint: ems, channel: 1", 'endpoint: own, destination: "topic://x"'):
+        assert not {"CFG-NO-EFFECT", "CFG-ON-DEMAND"} & set(codes(on_demand(EMS, sink, "")))
+    topic = 'endpoint: other, destination: "topic://x"'
+    assert not {"CFG-NO-EFFECT", "CFG-ON-DEMAND"} & set(codes(on_demand(topic, EMS, "")))
+
+
 def test_a_loop_through_two_names_of_one_destination_is_seen() -> None:
     finding = the_finding(
         """
