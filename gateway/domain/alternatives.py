@@ -64,7 +64,7 @@ def _split(graph: Graph, source: int, keys: dict[tuple[int, int], list[Hashable]
             for key in keys[source, sink]:
                 by_key.setdefault(key, []).append(sink)
     junctions: dict[int, list[int]] = {}
-    for key, sinks in by_key.items():
+    for sinks in by_key.values():
         if len(sinks) > 1 or len(keys[source, sinks[0]]) > 1:
             junctions[_JUNCTION - len(junctions)] = sinks
     for sink in {sink for sinks in junctions.values() for sink in sinks}:
