@@ -32,7 +32,7 @@ from gateway.capture.recorder import LinkRecorder
 from gateway.capture.rows import Rows, to_batch
 from gateway.capture.told import Told
 from mappings.captures.arrow import SCHEMA
-from mappings.captures.payloads import PayloadWriter, read_payload
+from mappings.captures.payloads import PayloadReader, PayloadWriter
 from mappings.model import Property, StructuredEvent
 from mappings.passage import Translate, compile_translate
 from spark.job import Job
@@ -188,13 +188,13 @@ def bare(root: Path) -> float:
     table = pq.read_table(next(root.rglob("*.parquet")), columns=["source", "source_id"]).slice(0, BARE_EVENTS)
     cells, ids = table.column("source").to_pylist(), table.column("source_id").to_pylist()
     translate = compile_translate(SPECIFICATION.translation)
-    write = PayloadWriter().write
+    read, write = PayloadReader().read, PayloadWriter().write
     now_ms = int(NOW * 1000)
     for cell, id_ in zip(cells[:500], ids[:500], strict=True):
-        write(translate(read_payload("event", cell), id_, now_ms, 0))
+        write(translate(read("event", cell), id_, now_ms, 0))
     began = time.process_time()
     for cell, id_ in zip(cells, ids, strict=True):
-        write(translate(read_payload("event", cell), id_, now_ms, 0))
+        write(translate(read("event", cell), id_, now_ms, 0))
     return len(cells) / (time.process_time() - began)
 
 
