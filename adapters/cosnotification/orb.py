@@ -17,7 +17,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from importlib.util import find_spec
 from typing import Any, Final, Protocol
 
 from adapters.base import AdapterError, ReconnectError, StopError
@@ -68,13 +69,20 @@ class Worker:
     """One life of the worker process."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        reader, writer = pipe()
-        with theirs:
-            given = [theirs.fileno(), writer]
-            command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", *map(str, given)]
-            self.process = subprocess.Popen(command, pass_fds=given, stdin=subprocess.DEVNULL)
-        os.close(writer)
+        """Raises OSError where the system has no process, memory or descriptor to give."""
+        with ExitStack() as undo:
+            ours, theirs = socket.socketpair()
+            undo.callback(ours.close)
+            with theirs:
+                reader, writer = pipe()
+                undo.callback(os.close, reader)
+                given = [theirs.fileno(), writer]
+                command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", *map(str, given)]
+                try:
+                    self.process = subprocess.Popen(command, pass_fds=given, stdin=subprocess.DEVNULL)
+                finally:
+                    os.close(writer)
+            undo.pop_all()
         self.frames = Frames(ours, reader=reader)
         self.types_out = TypeNumbers(lambda number, data: self.frames.send(("types", number, data)))
         self.types_in = NumberedTypes()
@@ -170,6 +178,8 @@ class Orb:
         """Raises StopError where the ORB does not come up; nothing is then left running."""
         if self._thread is not None:
             return
+        if find_spec("omniORB") is None:  # the worker would say so in a traceback, and be started again
+            raise ModuleNotFoundError("the library of the ORB is not installed", name="omniORB")
         self._stopping.clear()
         self._listen = _with_port(self.settings)
         worker = Worker()
@@ -266,10 +276,19 @@ class Orb:
             self.crashes += 1
             lived_secs = time.monotonic() - worker.born
             pause_secs = 0.0 if lived_secs > STEADY_SECS else min(pause_secs * 2 + 0.1, LONGEST_PAUSE_SECS)
-            if self._stopping.wait(pause_secs):
+            if (successor := self._successor(pause_secs)) is None:
                 return
-            worker = Worker()
+            worker = successor
             self._revive(worker)
+
+    def _successor(self, pause_secs: float) -> Worker | None:
+        """None when we are to end. A system without memory or processes to give is asked again: it must not end the supervision."""
+        while not self._stopping.wait(pause_secs):
+            try:
+                return Worker()
+            except OSError:
+                pause_secs = min(pause_secs * 2 + 0.1, LONGEST_PAUSE_SECS)
+        return None
 
     def _hear_out(self, worker: Worker) -> str | None:
         """Until the worker ends. What it says may be anything: it must not end the supervision, whatever comes of it."""
