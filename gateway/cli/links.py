@@ -13,6 +13,7 @@ import typer
 
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.tables import print_whole
 from gateway.settings.addresses import AddressError, parse_address
 from mappings.errors import IsthmusError
 
@@ -78,7 +79,9 @@ def _show(statuses: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     columns = shown(COLUMNS, (status["accounts"] for status in statuses))
-    table = Table("link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None)
+    table = Table(
+        "link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None, pad_edge=False
+    )
     for column in table.columns[2:]:
         column.justify = "right"
     console = Console(highlight=False)
@@ -86,10 +89,10 @@ def _show(statuses: list[dict[str, Any]]) -> None:
         oldest = status["oldest_pending_secs"]
         counts = [f"{status['accounts'][column]}" for column in columns]
         table.add_row(Text(status["link"]), status["state"], *counts, "" if oldest is None else f"{oldest:.1f} s")
-    console.print(table)
+    print_whole(console, table)
     inlets = {status["inlet"]["channel"]: status["inlet"] for status in statuses if status.get("inlet")}
     if inlets:
-        console.print(_inlet_table(inlets.values()))
+        print_whole(console, _inlet_table(inlets.values()))
     for status in statuses:
         for part, trouble in (
             ("", status["error"]),
@@ -98,14 +101,16 @@ def _show(statuses: list[dict[str, Any]]) -> None:
         ):
             if trouble:
                 hint = f" ({trouble['hint']})" if trouble.get("hint") else ""
-                console.print(Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"))
+                console.print(
+                    Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"), soft_wrap=True
+                )
 
 
 def _inlet_table(inlets: Iterable[dict[str, Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("channel", "state", "received", "unsafe", "journal", box=None)
+    table = Table("channel", "state", "received", "unsafe", "journal", box=None, pad_edge=False)
     for column in table.columns[2:]:
         column.justify = "right"
     for inlet in inlets:

@@ -145,6 +145,7 @@ def _table(found: Sequence[Row]) -> RenderableType:
     table = Table(
         "link", "state", "in/s", "out/s", "pending", "oldest", "empty in", "dead-lettered", "because of", box=None
     )
+    table.columns[0].no_wrap = True  # whole, whatever else must be folded
     for column in table.columns[2:8]:
         column.justify = "right"
     for row in found:
