@@ -1,6 +1,7 @@
 """The command line: `isthmus COMMAND …`.
 
     command_table.py   which commands there are; each is imported only when it is asked for
+    streams.py         standard input and output, whatever they are
     guard.py           exceptions become a sentence and an exit status
     exit_codes.py      the statuses
     <command>.py       one file per command
@@ -10,34 +11,21 @@ Nothing here may import pydantic, yaml, rich or a wire library: `isthmus --help`
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
+from gateway.cli import streams
 from gateway.cli.command_table import COMMANDS, load
 from gateway.cli.guard import guarded
 
 
 def main() -> None:
     """The console script."""
-    _open_closed_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal of another code set is no reason to fail
+    streams.prepare()
     sys.exit(run(sys.argv[1:]))
-
-
-def _open_closed_streams() -> None:
-    """Some supervisors start a program with standard streams closed (`>&-`): Python then has None for them, and the next file or
-    socket that is opened gets their number, so that a stray line would go to a peer or into a journal."""
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this stream's
-            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=descriptor != number))
 
 
 def run(arguments: Sequence[str]) -> int:
