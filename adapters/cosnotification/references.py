@@ -1,13 +1,14 @@
 """Finds objects by what a person writes in a configuration. Everything is looked up anew at every call: peers restart.
 
 IOR:…                            as it stands
-corbaloc:…  corbaname:…          by the ORB; corbaname:rir:#ctx/name starts at `orb.naming_service`
+corbaloc:…  corbaname:…          by the ORB; corbaname:rir:#ctx/name, corbaloc:rir:/NameService: at `orb.naming_service`
 http://…  https://…              a document that holds one of the above
 anything else                    the path of a file that holds one of the above
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -23,7 +24,7 @@ from adapters.cosnotification.web import LONGEST_TEXT_BYTES, fetch
 
 _SCHEMES: Final = ("ior:", "corbaloc:", "corbaname:")
 _WEB: Final = ("http://", "https://")
-_OUR_NAMES: Final = "corbaname:rir:#"
+_OUR_NAMING: Final = re.compile(r"corba(?:loc:rir:/NameService|name:rir:(?:/NameService)?#(?P<name>.*))", re.IGNORECASE)
 
 
 def find_channel(
@@ -66,8 +67,9 @@ def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> A
 
 def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
     text = read_reference(written, timeout_ms, orb.settings.ca_file)
-    if text.lower().startswith(_OUR_NAMES) and orb.settings.naming_service is not None:
-        return _by_name(orb, orb.settings.naming_service, unquote(text[len(_OUR_NAMES) :]), timeout_ms)
+    ours = _OUR_NAMING.fullmatch(text)
+    if ours is not None:
+        return _at_our_naming_service(orb, written, ours["name"], timeout_ms)
     try:
         return orb.corba.string_to_object(text)
     except CORBA.BAD_PARAM as error:
@@ -81,6 +83,26 @@ def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
         raise ReconnectError("COR-REFERENCE", "the IOR is damaged", path=shorten(written)) from error
     except CORBA.Exception as error:
         raise on_connect(error, f"looking up {shorten(written)}") from error
+
+
+def _at_our_naming_service(orb: LocalOrb, written: str, name: str | None, timeout_ms: int) -> Any:
+    """What has this name there; without a name, the naming service itself."""
+    there = orb.settings.naming_service
+    if there is None:
+        raise StopError(
+            "COR-REFERENCE",
+            "there is no naming service to look it up at",
+            path=shorten(written),
+            hint="set orb.naming_service, or write corbaname::host:port#name",
+        )
+    if _OUR_NAMING.fullmatch(there.strip()):
+        raise StopError(
+            "COR-REFERENCE",
+            "the naming service cannot be found through itself",
+            path="orb.naming_service",
+            hint="write corbaloc::host:2809/NameService",
+        )
+    return _find(orb, there.strip(), timeout_ms) if name is None else _by_name(orb, there, unquote(name), timeout_ms)
 
 
 def _by_name(orb: LocalOrb, naming_service: str, name: str, timeout_ms: int) -> Any:
@@ -155,5 +177,8 @@ def _read_file(name: str) -> bytes:
             return file.read(LONGEST_TEXT_BYTES)
     except OSError as error:
         raise ReconnectError(
-            "COR-REFERENCE", f"the file cannot be read: {error.strerror}", path=name, hint="is the service running?"
+            "COR-REFERENCE",
+            f"the file cannot be read: {error.strerror}",
+            path=name,
+            hint="is the service running that writes it? (what begins with none of IOR:, corbaloc:, corbaname:, http: is a file)",
         ) from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from adapters.base import AdapterError, HearTypes, Sink
-from adapters.cosnotification.settings import CosNotificationEndpoint, OrbOverrides, OrbSettings
+from adapters.cosnotification.settings import CosNotificationEndpoint, OrbOverrides
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
@@ -37,7 +37,7 @@ class Services:
     def __init__(self, settings: Settings, listener: Listener) -> None:
         self._settings = settings
         self._listener = listener
-        self._orbs: dict[OrbSettings, Orb] = {}
+        self._orbs: dict[str, Orb] = {}  # by their settings
         self._left_behind: LeftBehind | None = None
         self._event_domains: EventDomainsService | None = None
         self._broker: Broker | None = None
@@ -77,7 +77,8 @@ class Services:
         """The ORB of the gateway, or that of the endpoints which need it otherwise in the same way; started when it is first asked
         for. Raises StopError."""
         settings = self._settings.orb if overrides is None else overrides.over(self._settings.orb)
-        if settings not in self._orbs:
+        key = settings.model_dump_json()
+        if key not in self._orbs:
             from adapters.cosnotification.left_behind import LeftBehind
             from adapters.cosnotification.orb import Orb
 
@@ -85,9 +86,9 @@ class Services:
             hosts = overrides is None and self._settings.services.notification is not None
             orb = Orb(settings, self._left_behind, held=["notification"] if hosts else [])
             orb.start()
-            self._orbs[settings] = orb
+            self._orbs[key] = orb
             self._undo.append(orb.stop)
-        return self._orbs[settings]
+        return self._orbs[key]
 
     def watch_wanted(self, settings: Settings, link: str, sink: Sink) -> Callable[[HearTypes], None]:
         """How it is found out what is wanted behind the sink of a link: a broker of ours knows who listens to a topic; everybody

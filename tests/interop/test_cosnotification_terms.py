@@ -204,9 +204,21 @@ def test_a_factory_found_at_a_naming_service_anew_at_every_connect(
         source.connect()
         assert our_proxy(host) is not None
         source.close()
+        spelt_out = CosNotificationSource(orb, endpoint("corbaname:rir:/NameService#ems.site/notify\\.1"), channel())
+        spelt_out.connect()
+        spelt_out.close()
+        with pytest.raises(ReconnectError, match="is no EventChannelFactory"):
+            CosNotificationSource(orb, endpoint("corbaloc:rir:/NameService"), channel()).connect()
     finally:
         orb.stop()
         local.deactivate(b"names")
+
+
+@pytest.mark.parametrize("factory", ["corbaname:rir:#x", "corbaname:rir:/NameService#x", "corbaloc:rir:/NameService"])
+def test_a_name_without_a_naming_service_stops_the_link(orb: Orb, factory: str) -> None:
+    with pytest.raises(StopError, match=r"orb\.naming_service") as caught:
+        CosNotificationSource(orb, endpoint(factory), channel()).connect()
+    assert caught.value.code == "COR-REFERENCE"
 
 
 def test_what_a_killed_gateway_left_at_the_peer_is_removed_by_the_next(host: ServiceHost, tmp_path: Path) -> None:

@@ -85,8 +85,15 @@ class Examination:
             diagnosis.add("orb", "ok", f"written by {profile.orb}")
         self._version(profile.version, diagnosis)
         self._code_set(profile, diagnosis)
-        if profile.tls:
-            ports = ", ".join(str(tls.port or "as above") for tls in profile.tls)
+        ports = ", ".join(str(tls.port or "as above") for tls in profile.tls)
+        if profile.tls and profile.addresses[0].port == 0:
+            diagnosis.add(
+                "tls",
+                "error",
+                f"the server takes nothing but TLS (port {ports}), and the gateway's ORB has none",
+                "put a TLS tunnel in front of the gateway: docs/cosnotification.md shows how",
+            )
+        elif profile.tls:
             diagnosis.add(
                 "tls",
                 "note",

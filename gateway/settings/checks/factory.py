@@ -12,13 +12,14 @@ from gateway.settings.report import Report
 from gateway.settings.settings import Settings
 
 _SCHEMES: Final = ("ior", "corbaloc", "corbaname", "http", "https")
+_OUR_NAMING: Final = re.compile(r"corba(?:loc|name):rir:", re.IGNORECASE)  # "starts at orb.naming_service"
 _IOR: Final = re.compile(r"IOR:(?:[0-9A-F]{2}){8,}\s*", re.IGNORECASE)
 
 
 def check_factories(settings: Settings, report: Report) -> None:
     if settings.orb.naming_service is not None:
         _check(settings.orb.naming_service, ("orb", "naming_service"), report)
-        if settings.orb.naming_service.lower().startswith("corbaname:rir:"):
+        if _OUR_NAMING.match(settings.orb.naming_service):
             report.error(
                 "CFG-FACTORY",
                 ("orb", "naming_service"),
@@ -28,7 +29,7 @@ def check_factories(settings: Settings, report: Report) -> None:
     for id_, endpoint in settings.endpoints.items():
         if isinstance(endpoint, CosNotificationEndpoint):
             if endpoint.factory is not None:
-                _check(endpoint.factory, ("endpoints", id_, "factory"), report)
+                _check(endpoint.factory, ("endpoints", id_, "factory"), report, settings)
             if endpoint.factory is not None and endpoint.service == "event":
                 report.error(
                     "CFG-CHANNEL-REFERENCE",
@@ -54,7 +55,7 @@ def check_channel_references(settings: Settings, report: Report) -> None:
                     "write Telecom/Alarm, or Telecom/* for a whole domain",
                 )
         if channel.reference is not None:
-            _check(channel.reference, (*path, "reference"), report)
+            _check(channel.reference, (*path, "reference"), report, settings)
             if channel.channel is not None:
                 report.error(
                     "CFG-CHANNEL-REFERENCE",
@@ -80,8 +81,13 @@ def check_channel_references(settings: Settings, report: Report) -> None:
             )
 
 
-def _check(reference: str, path: Path, report: Report) -> None:
+def _check(reference: str, path: Path, report: Report, settings: Settings | None = None) -> None:
     wrong = _wrong_with(reference)
+    if settings is not None and settings.orb.naming_service is None and _OUR_NAMING.match(reference):
+        wrong = (
+            "there is no naming service to look it up at",
+            "set orb.naming_service, or write corbaname::host:port#name",
+        )
     if wrong is not None:
         report.error("CFG-FACTORY", path, *wrong)
 

@@ -237,6 +237,13 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-ADDRESS", "name: x\norb: {listen: 'a:1', publish: ▶'a:0'}\n", "1 to 65535"),
     ("CFG-ADDRESS", "name: x\norb: {listen: 'a:1', publish: ▶'0.0.0.0:1'}\n", "nobody can call"),
     ("CFG-ADDRESS", "name: x\nadmin: {listen: ▶'127.0.0.1:99999'}\n", "65535"),
+    ("CFG-ADDRESS", "name: x\nendpoints: {e: {type: cosnotification, orb: {listen: ▶h}}}\n", "host:port"),
+    ("CFG-ADDRESS", "name: x\nendpoints: {e: {type: cosnotification, orb: {publish: ▶'0.0.0.0:1'}}}\n", "nobody can call"),
+    ("CFG-LISTEN-TWICE", "name: x\norb: {listen: 'a:1'}\nendpoints: {e: {type: cosnotification, orb: {listen: ▶'a:1'}}, "
+     "f: {type: cosnotification, orb: {listen: 'a:1'}}}\n", "orb.listen"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaname:rir:#x'}}\n", "no naming service"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaloc:rir:/NameService'}}\n", "no naming"),
+    ("CFG-FACTORY", "name: x\norb: {naming_service: ▶'corbaloc:rir:/NameService'}\n", "through itself"),
     ("CFG-ADDRESS", "name: x\nservices: {broker: {listen: ▶'::1:80'}}\n", "brackets"),
     ("CFG-ADDRESS", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1', ▶'a:']}}\n", "host:port"),
     ("CFG-LISTEN-TWICE", "name: x\norb: {listen: '0.0.0.0:1'}\nadmin: {listen: ▶'127.0.0.1:1'}\n", "line 2"),
