@@ -23,6 +23,9 @@ def _network(text: str) -> str:
 Network = Annotated[str, AfterValidator(_network)]
 
 
+RepositoryId = Annotated[str, Field(pattern=r"^(IDL|RMI|LOCAL|DCE):.+")]
+
+
 class OrbSettings(StrictModel):
     """The one ORB of the gateway."""
 
@@ -50,6 +53,11 @@ class OrbSettings(StrictModel):
         default=None,
         min_length=1,
         description="Addresses (10.1.2.3) and networks (10.0.0.0/8) whose connections are taken; absent: all.",
+    )
+    value_boxes: list[RepositoryId] = Field(
+        default=[],
+        description="Ids of the value boxes that peers send inside events (IDL:Acme/Box:1.0, RMI:…): the ORB library can "
+        "read no others.",
     )
     max_message_bytes: int = Field(
         default=64 * 1024 * 1024, ge=8192, description="No request may be larger, in either direction."
@@ -82,6 +90,9 @@ class OrbOverrides(StrictModel):
     bidirectional: bool | None = Field(default=None, description="Bidirectional GIOP.")
     allow: list[Network] | None = Field(
         default=None, min_length=1, description="Addresses and networks whose connections are taken."
+    )
+    value_boxes: list[RepositoryId] | None = Field(
+        default=None, description="Repository ids of the value boxes that this peer sends inside events."
     )
     server_threads: int | None = Field(default=None, ge=1, description="Calls of this peer that are served at once.")
     connections_per_peer: int | None = Field(

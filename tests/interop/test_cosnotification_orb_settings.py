@@ -1,4 +1,4 @@
-"""Limits of the ORB: what passes within them, and what waits, or is refused, beyond. Each with the default beside it."""
+"""Settings of the ORB: what passes within its limits, and what waits, or is refused, beyond. Each with the default beside it."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from adapters.cosnotification.settings import (
 )
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
+from adapters.cosnotification.stubs import CORBA
 from mappings import idl_types as idl
 from mappings.model import Property, StructuredEvent
 
@@ -49,7 +50,7 @@ def host(local: LocalOrb) -> Iterator[ServiceHost]:
 
 
 @contextmanager
-def gateway(**limits: int) -> Iterator[Orb]:
+def gateway(**limits: Any) -> Iterator[Orb]:
     """With limits that an endpoint sets for its own ORB."""
     orb = Orb(OrbOverrides.model_validate(limits).over(OrbSettings()))
     orb.start()
@@ -141,3 +142,21 @@ def test_an_event_beyond_the_size_of_a_message_is_a_dead_letter(
         assert [type(refusal.error) for refusal in refusals] == ([] if passes else [DeadLetterError])
         assert push(sink, "small").result(PATIENCE_SECS) == ()
         sink.close()
+
+
+BOX = idl.ValueBox("RMI:com.acme.Note:0123456789ABCDEF:0000000000000001", "Note", idl.WString(0))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_value_box_is_read_where_its_id_is_known(host: ServiceHost, known: bool) -> None:
+    """In a process that never sent one: only the settings can tell the ORB library of its id."""
+    with gateway(**({"value_boxes": [BOX.id]} if known else {})) as orb:
+        (source,) = ends(orb, host, CosNotificationSource)
+        event = StructuredEvent("d", "t", "boxed", (), (Property("note", BOX, "a\u20ac"),))
+        if known:
+            consumer_of(host).push_structured_event(event_to_orb(event))
+        else:
+            with pytest.raises(CORBA.MARSHAL):
+                consumer_of(host).push_structured_event(event_to_orb(event))
+        assert [delivery.payload for delivery in source.receive(1, PATIENCE_SECS if known else 0.2)] == [event] * known
+        source.close()
