@@ -77,6 +77,10 @@ def audit(
     duplicates = _duplicates(single)
     order = _order(single)
     waiting = _waiting(single)
+    payloads = _listed(
+        single.where("finding is not null").select("where", "run", "seq", "event_id", "finding"),
+        ("where", "run", "seq"),
+    )
     between = [_hop(single, hop) for hop in hops]
     brokers = [_export(single, where, ids) for where, ids in sorted(exports.items())]
     uncaptured = sum(row["uncaptured"] for row in links)
@@ -86,6 +90,7 @@ def audit(
         "repeated_rows": repeated["count"],
         "duplicates": duplicates["count"],
         "order": order["count"],
+        "damaged_payloads": payloads["count"],
         "lost_between_gateways": sum(hop["lost"]["count"] for hop in between),
         "missing_at_brokers": sum(one["missing"]["count"] for one in brokers),
         "findings": len(damage) + len(findings),
@@ -103,6 +108,7 @@ def audit(
         "duplicates": duplicates,
         "order": order,
         "waiting": waiting,
+        "damaged_payloads": payloads,
         "between_gateways": between,
         "at_brokers": brokers,
         "latency": _latency(single),

@@ -1,4 +1,8 @@
-"""What an audit needs of every row, and nothing more: no payload is read. Kept in the output folder, one part for each batch."""
+"""What an audit needs of every row, and nothing more. Kept in the output folder, one part for each batch.
+
+Payloads are read here, to see whether they are what the gateway wrote, and are left behind: what is wrong with one is a fact of its
+row. Where a page of payloads cannot be read at all, that is a finding on the file, and the facts of its rows count all the same.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from mappings.captures.errors import CaptureError
+from spark.intact import NEEDS as PAYLOADS
+from spark.intact import Intact
 from spark.job import Selection
 from spark.scanning import batches
 from spark.units import Unit
@@ -41,23 +47,31 @@ DDL: Final = (
     "error_code string, received_at bigint, settled_at bigint, mapping_version string, finding string"
 )
 FINDING: Final = "finding"
-"""The status of a row that is none: a part of a file that could not be read. `error_code`, and `finding` with all of it."""
+"""The status of a row that is none: a part of a file that could not be read. `error_code`, and `finding` with all of it. In the row
+of an event `finding` says what is wrong with its payloads."""
 
 
-def write_facts(spark: Any, units: Sequence[Unit], selection: Selection, folder: str) -> None:
+_BOTH: Final = tuple(dict.fromkeys((*COLUMNS, *PAYLOADS)))
+
+
+def write_facts(
+    spark: Any, units: Sequence[Unit], selection: Selection, folder: str, keys: tuple[bytes, ...] = ()
+) -> None:
     """Writes this batch anew where it was written before: a batch that is done twice counts once."""
-    work = partial(_facts, selection=selection)
+    work = partial(_facts, selection=selection, keys=keys)
     distributed(spark, units).mapInArrow(work, DDL).write.mode("overwrite").parquet(folder)
 
 
-def _facts(batches_of_units: Iterable[Any], selection: Selection) -> Iterator[Any]:
+def _facts(batches_of_units: Iterable[Any], selection: Selection, keys: tuple[bytes, ...]) -> Iterator[Any]:
     found: list[CaptureError] = []
-    for batch in batches(units_in(batches_of_units), COLUMNS, selection, found.append):
-        columns = [
-            column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else _decoded(column)
-            for column in batch.columns
-        ]
-        yield pa.RecordBatch.from_arrays([*columns, pa.nulls(batch.num_rows, pa.string())], schema=SCHEMA)
+    intact = Intact(keys)
+    for unit in units_in(batches_of_units):
+        known = len(found)
+        facts = [_fact(batch, intact.what_is_wrong(batch)) for batch in batches([unit], _BOTH, selection, found.append)]
+        if len(found) > known:
+            again: list[CaptureError] = []  # the same damage, where it is not the payloads'
+            facts = [_fact(batch, None) for batch in batches([unit], COLUMNS, selection, again.append)]
+        yield from facts
     if found:
         empty = dict.fromkeys(SCHEMA.names)
         rows = [
@@ -65,6 +79,15 @@ def _facts(batches_of_units: Iterable[Any], selection: Selection) -> Iterator[An
             for one in found
         ]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def _fact(batch: pa.RecordBatch, wrong: list[str | None] | None) -> pa.RecordBatch:
+    columns = [
+        column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else _decoded(column)
+        for column in batch.select(COLUMNS).columns
+    ]
+    told = pa.nulls(batch.num_rows, pa.string()) if wrong is None else pa.array(wrong, pa.string())
+    return pa.RecordBatch.from_arrays([*columns, told], schema=SCHEMA)
 
 
 def _decoded(column: pa.Array) -> pa.Array:

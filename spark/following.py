@@ -96,7 +96,8 @@ class Following:
         tally = Tally(self._samples)
         if self._job.command == "audit":
             if units:
-                write_facts(self._spark, units, self._job.selection, str(self._out / FACTS / f"batch={name}"))
+                folder = str(self._out / FACTS / f"batch={name}")
+                write_facts(self._spark, units, self._job.selection, folder, self._work.keys)
         else:
             tally = self._work.tally(self._spark, units, mappings)
         for one in findings:

@@ -7,7 +7,6 @@ times is in it once. Cells that are encrypted stay so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -85,7 +84,8 @@ def _chosen(batches_of_units: Iterable[Any], selection: Selection, keys: tuple[b
     etcl = None if selection.etcl is None else compile_etcl(selection.etcl)
     for batch in batches(units_in(batches_of_units), COLUMNS, selection, found.append):
         rows = []
-        for row in batch.to_pylist():
+        at = batch.schema.get_field_index("received_at")  # as a number: Python has no times beyond the year 9999
+        for row in batch.set_column(at, "received_at", batch.column(at).cast(pa.int64())).to_pylist():
             if row["source"] is None or row["status"] == UNCAPTURED:
                 continue
             if etcl is not None:
@@ -96,7 +96,7 @@ def _chosen(batches_of_units: Iterable[Any], selection: Selection, keys: tuple[b
                     continue
                 if not isinstance(payload, StructuredEvent) or not etcl.matches(payload):
                     continue
-            rows.append({**row, "received_at": _micros(row["received_at"])})
+            rows.append(row)
         yield pa.RecordBatch.from_pylist(rows, schema=PLAN_SCHEMA)
     if found:
         empty = dict.fromkeys(PLAN_SCHEMA.names)
@@ -105,7 +105,3 @@ def _chosen(batches_of_units: Iterable[Any], selection: Selection, keys: tuple[b
             for one in found
         ]
         yield pa.RecordBatch.from_pylist(told, schema=PLAN_SCHEMA)
-
-
-def _micros(time: datetime) -> int:
-    return round(time.timestamp() * 1_000_000)

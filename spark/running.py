@@ -29,7 +29,7 @@ class Work:
     def __init__(self, job: Job) -> None:
         """Raises CaptureError for keys that are none, and FilterError for selectors."""
         self.job = job
-        self._keys = tuple(key_from_text(_read(path)) for path in job.key_files)
+        self.keys = tuple(key_from_text(_read(path)) for path in job.key_files)
         for one in job.selectors:
             compare.matcher(one)
 
@@ -40,12 +40,12 @@ class Work:
         make: Callable[[], Worker]
         samples = job.samples
         if job.command == "validate":
-            columns, make = validate.COLUMNS, partial(validate.Validation, dict(mappings), self._keys, job.samples)
+            columns, make = validate.COLUMNS, partial(validate.Validation, dict(mappings), self.keys, job.samples)
         elif job.command == "compare":
             columns = compare.COLUMNS
-            make = partial(compare.Comparison, job.old, job.new, job.selectors, self._keys, job.samples)
+            make = partial(compare.Comparison, job.old, job.new, job.selectors, self.keys, job.samples)
         else:
-            columns, make = catalogue.COLUMNS, partial(catalogue.Catalogue, job.since_split, self._keys)
+            columns, make = catalogue.COLUMNS, partial(catalogue.Catalogue, job.since_split, self.keys)
             samples = catalogue.ALL
         return tally(spark, units, columns, job.selection, make, samples)
 
@@ -75,7 +75,7 @@ def once(spark: Any, job: Job, inventory: Inventory, out: Path) -> dict[str, Any
     work = Work(job)
     if job.command == "audit":
         folder = out / FACTS
-        write_facts(spark, inventory.units, job.selection, str(folder / "batch=0"))
+        write_facts(spark, inventory.units, job.selection, str(folder / "batch=0"), work.keys)
         return work.audit(spark, str(folder), inventory.mappings, inventory.findings)
     merged = work.tally(spark, inventory.units, inventory.mappings)
     for finding in inventory.findings:

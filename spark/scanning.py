@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mappings.captures.arrow import damaged
+from mappings.captures.arrow import completed, damaged
 from mappings.captures.errors import CaptureError
 from spark.job import Selection
 from spark.units import Unit, open_parquet
@@ -33,7 +33,7 @@ def batches(
                     batch.validate()
                     chosen = _selected(batch, selection)
                     if chosen.num_rows:
-                        yield chosen.select(list(columns))
+                        yield completed(chosen, columns)
         except (pa.ArrowException, OSError, ValueError) as trouble:
             report(damaged(unit.path, trouble))
 

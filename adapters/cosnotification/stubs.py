@@ -14,7 +14,6 @@ import CosNotifyComm
 import CosNotifyComm__POA
 import CosNotifyFilter
 import CosTypedEventChannelAdmin
-import CosTypedEventComm__POA
 import CosTypedNotifyChannelAdmin
 import CosTypedNotifyComm__POA
 
@@ -32,7 +31,6 @@ __all__ = [
     "CosNotifyComm__POA",
     "CosNotifyFilter",
     "CosTypedEventChannelAdmin",
-    "CosTypedEventComm__POA",
     "CosTypedNotifyChannelAdmin",
     "CosTypedNotifyComm__POA",
     "PortableServer",

@@ -118,6 +118,5 @@ def capabilities(channel: JmsChannel) -> Capabilities:
         durable=True,
         acknowledges=True,
         ordered=True,
-        keeps=channel.destination.startswith("queue:") or channel.subscription is not None,
         max_batch=channel.max_batch,
     )

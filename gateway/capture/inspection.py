@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mappings.captures.arrow import check_schema, damaged
+from mappings.captures.checksum import checksum
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import MAPPINGS_FOLDER, OPEN_FOLDER, OPEN_SUFFIX, SUFFIX
 from mappings.captures.specification import specification_from_text
@@ -58,6 +59,8 @@ def look(path: Path, *, thorough: bool = False) -> FileLook:
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, columns=columns)
                 table.validate(full=thorough)
+                if thorough:
+                    _check_payloads(table, path)
                 links.update(link for link in table.column("link").unique().to_pylist() if link is not None)
             seen.links = sorted(links)
     except CaptureError as error:
@@ -65,6 +68,21 @@ def look(path: Path, *, thorough: bool = False) -> FileLook:
     except (OSError, pa.ArrowException, ValueError) as trouble:
         seen.finding = damaged(str(path), trouble)
     return seen
+
+
+def _check_payloads(table: pa.Table, path: Path) -> None:
+    """Raises CaptureError (CAP-CHECKSUM). Captures of older gateways have no checksums."""
+    if "checksum" not in table.schema.names:
+        return
+    for batch in table.select(["seq", "link", "source", "sent", "checksum"]).to_batches(2000):
+        for row in batch.to_pylist():
+            if row["checksum"] is not None and row["checksum"] != checksum(row["source"], row["sent"]):
+                raise CaptureError(
+                    "CAP-CHECKSUM",
+                    f"a payload is not what was written: that of number {row['seq']} of link {row['link']}, at least",
+                    path=str(path),
+                    hint="`isthmus spark audit` names every one; look after the disk or the memory of that machine",
+                )
 
 
 def check_mapping(path: Path) -> CaptureError | None:
@@ -86,5 +104,5 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
             check_schema(file.schema_arrow, str(path))
             for batch in file.iter_batches(2000):
                 yield from batch.to_pylist()
-    except (OSError, pa.ArrowException, ValueError) as trouble:
+    except (OSError, pa.ArrowException, ValueError, OverflowError) as trouble:  # the last one: a time that is none
         raise damaged(str(path), trouble) from None

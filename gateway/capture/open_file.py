@@ -11,16 +11,18 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gateway.capture.rows import COUNTABLE, REPEATING
-from mappings.captures.arrow import SCHEMA
+from mappings.captures.arrow import SCHEMA, check_schema, completed
+from mappings.captures.errors import CaptureError
 from mappings.captures.layout import OPEN_FOLDER, OPEN_SUFFIX, SUFFIX, folder_of
 
 ROW_GROUP: Final = 20_000
+DAMAGED_SUFFIX: Final = ".damaged"
 _PART: Final = ".part"
 
 
@@ -70,8 +72,11 @@ def left_open(root: Path) -> list[Path]:
 
 
 def seal(root: Path, path: Path, compression: str, level: int | None, *, sync: bool = True) -> Path | None:
-    """Make Parquet of a closed file, and move it to where it is seen; None where it holds no row. Raises OSError."""
-    target = root / _folder_of(path) / (path.name.removesuffix(OPEN_SUFFIX) + SUFFIX)
+    """Make Parquet of a closed file, and move it to where it is seen; None where it holds no row.
+
+    Raises OSError; and CaptureError (CAP-STREAM), when all is done, for a stream that is damaged: it is kept beside the others.
+    """
+    target = sealed_path(root, path)
     part = path.with_name(target.name + _PART)
     rows = 0
     with path.open("rb") as source:
@@ -88,7 +93,8 @@ def seal(root: Path, path: Path, compression: str, level: int | None, *, sync: b
             write_statistics=COUNTABLE,
         ) as writer:
             group: list[pa.RecordBatch] = []
-            for batch in _batches(source):
+            stream = _Whole(source)
+            for batch in stream:
                 group.append(batch)
                 rows += batch.num_rows
                 if sum(held.num_rows for held in group) >= ROW_GROUP:
@@ -98,38 +104,74 @@ def seal(root: Path, path: Path, compression: str, level: int | None, *, sync: b
                 writer.write_table(pa.Table.from_batches(group))
         if rows == 0:
             part.unlink()
-            path.unlink()
-            return None
-        if sync:
-            _sync(part)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.replace(target)
-        if sync:
-            _sync(target.parent)
+        else:
+            if sync:
+                _sync(part)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part.replace(target)
+            if sync:
+                _sync(target.parent)
+        if stream.damage is not None:
+            kept = path.rename(path.with_name(path.name + DAMAGED_SUFFIX))
+            raise _damaged(kept, rows, stream.damage)
         path.unlink()
-    return target
+    return target if rows else None
 
 
-def _batches(source: object) -> Iterator[pa.RecordBatch]:
-    """The whole ones; what a crash left of the last one ends them."""
-    try:
-        reader = pa.ipc.open_stream(source)
-    except (pa.ArrowInvalid, OSError):
-        return
-    while True:
+def _damaged(kept: Path, rows: int, why: str) -> CaptureError:
+    return CaptureError(
+        "CAP-STREAM",
+        f"what was written before the last stop is damaged: {rows} rows of it could be read, the others are missing ({why})",
+        path=str(kept),
+        hint="an audit names what is missing; look after the disk or the memory of this machine, then remove the file",
+    )
+
+
+class _Whole:
+    """The whole batches of a stream. What a crash left of the last one ends them and is nothing to speak of; `damage` is anything
+    else, and what can be read behind it is read."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._size = os.fstat(source.fileno()).st_size
+        self.damage: str | None = None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
         try:
-            batch = reader.read_next_batch()
-        except (StopIteration, pa.ArrowInvalid, OSError):
+            reader = pa.ipc.open_stream(self._source)
+            check_schema(reader.schema, "")
+        except (pa.ArrowException, OSError, ValueError, MemoryError, CaptureError) as trouble:
+            self._note(trouble)
             return
-        if batch.schema.names != SCHEMA.names:
-            return
-        yield batch
+        failed_at = -1
+        while True:
+            try:
+                batch = reader.read_next_batch()
+                batch.validate(full=True)  # what was damaged may name places far outside of it: nobody else looks
+            except StopIteration:
+                return
+            except (pa.ArrowException, OSError, ValueError, MemoryError) as trouble:
+                self._note(trouble)
+                if self._source.tell() <= failed_at or self._at_end:
+                    return
+                failed_at = self._source.tell()
+                continue
+            yield pa.RecordBatch.from_arrays(completed(batch, SCHEMA.names).columns, schema=SCHEMA)
+
+    @property
+    def _at_end(self) -> bool:
+        return self._source.tell() >= self._size
+
+    def _note(self, trouble: Exception) -> None:
+        if not self._at_end and self.damage is None:
+            self.damage = " ".join(str(trouble).split())[:200] or type(trouble).__name__
 
 
-def _folder_of(path: Path) -> str:
-    """By the time in its name: that of its first row."""
+def sealed_path(root: Path, path: Path) -> Path:
+    """Where it goes: by the time in its name, that of its first row."""
     stamp = path.name.partition("-")[0]
-    return f"date={stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}/hour={stamp[9:11]}"
+    folder = f"date={stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}/hour={stamp[9:11]}"
+    return root / folder / (path.name.removesuffix(OPEN_SUFFIX) + SUFFIX)
 
 
 def _sync(path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gateway.capture.open_file import left_open, seal
+from gateway.capture.open_file import left_open, seal, sealed_path
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import folder_of
 
@@ -61,9 +61,12 @@ class Sealer:
             for one in waiting:
                 try:
                     self.sealed += seal(self._root, one, self._compression, self._level) is not None
-                except FileNotFoundError:
-                    pass  # another gateway of the same folder was faster
-                except OSError as trouble:
+                except CaptureError as damage:
+                    self._tell(damage)  # what could be read of it is sealed
+                except FileNotFoundError as trouble:
+                    if not sealed_path(self._root, one).exists():  # else another gateway of the same folder was faster
+                        self._tell(_gone(trouble))
+                except Exception as trouble:  # noqa: BLE001 - the disk's, or what nobody foresaw: the others are sealed
                     failed.append(one)  # it is tried again with the next one, and at the next start
                     self._tell(_cannot_seal(trouble))
             if not failed and len(waiting) > 1:
@@ -82,10 +85,19 @@ class Sealer:
                 shutil.rmtree(day, ignore_errors=True)
 
 
-def _cannot_seal(trouble: OSError) -> CaptureError:
+def _gone(trouble: OSError) -> CaptureError:
+    return CaptureError(
+        "CAP-GONE",
+        "a file of the capture was removed before it was sealed: what it held is lost",
+        path=str(trouble.filename or ""),
+        hint="leave the folder of a capture to its gateway while that runs; keep_days throws old days away",
+    )
+
+
+def _cannot_seal(trouble: Exception) -> CaptureError:
     return CaptureError(
         "CAP-SEALING",
-        f"a file of the capture cannot be sealed: {trouble.strerror or trouble}",
-        path=str(trouble.filename or ""),
+        f"a file of the capture cannot be sealed: {getattr(trouble, 'strerror', None) or trouble}",
+        path=str(getattr(trouble, "filename", None) or ""),
         hint="make room, or see to the rights of the folder: it is tried again",
     )

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from gateway.cli.tables import print_whole
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -71,7 +69,7 @@ def _show_channel(console: Console, channel: dict[str, Any]) -> None:
             Text(_names(type_["subscribed_by"])),
         )
     if channel["types"]:
-        print_whole(console, table)
+        console.print(table)
 
 
 def _names(parties: list[dict[str, str]]) -> str:

@@ -18,7 +18,6 @@ import typer
 
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
-from gateway.cli.tables import print_whole
 from gateway.journal.cursor_state import OUTCOMES, CursorState
 from gateway.journal.delivery_codec import DeliveryCodec
 from gateway.journal.envelope import key_from_text
@@ -289,7 +288,7 @@ def _show_summary(look: Inspection) -> None:
         for column in table.columns[1:]:
             column.justify = "right"
         if table.row_count:
-            print_whole(console, table)
+            console.print(table)
     for stranger in look.listing.strangers:
         console.print(Text(str(stranger)))
 

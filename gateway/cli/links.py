@@ -13,9 +13,7 @@ import typer
 
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
-from gateway.cli.tables import print_whole
 from gateway.settings.addresses import AddressError, parse_address
-from mappings.errors import IsthmusError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +33,7 @@ def links(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
     """Show the links of a running gateway and their accounts. Exits with 1 when one has stopped for good, 69 without an answer."""
-    statuses = ask(admin)
+    statuses = _ask(admin)
     if as_json:
         for status in statuses:
             print(json.dumps(status, ensure_ascii=False))
@@ -45,8 +43,7 @@ def links(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def ask(admin: str) -> list[dict[str, Any]]:
-    """What the gateway tells of its links. Raises IsthmusError (LNK-NO-ANSWER)."""
+def _ask(admin: str) -> list[dict[str, Any]]:
     try:
         address = parse_address(admin)
     except AddressError as wrong:
@@ -66,11 +63,11 @@ def ask(admin: str) -> list[dict[str, Any]]:
 
 
 def unavailable(address: object, reason: str) -> NoReturn:
-    raise IsthmusError(
-        "LNK-NO-ANSWER",
-        f"no gateway answers at {address}: {reason}",
-        hint="is it running, and is `admin.listen` configured?",
+    print(
+        f"isthmus: no gateway answers at {address}: {reason} (is it running, and is `admin.listen` configured?)",
+        file=sys.stderr,
     )
+    raise typer.Exit(ExitCode.UNAVAILABLE)
 
 
 def _show(statuses: list[dict[str, Any]]) -> None:
@@ -79,9 +76,7 @@ def _show(statuses: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     columns = shown(COLUMNS, (status["accounts"] for status in statuses))
-    table = Table(
-        "link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None, pad_edge=False
-    )
+    table = Table("link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None)
     for column in table.columns[2:]:
         column.justify = "right"
     console = Console(highlight=False)
@@ -89,10 +84,10 @@ def _show(statuses: list[dict[str, Any]]) -> None:
         oldest = status["oldest_pending_secs"]
         counts = [f"{status['accounts'][column]}" for column in columns]
         table.add_row(Text(status["link"]), status["state"], *counts, "" if oldest is None else f"{oldest:.1f} s")
-    print_whole(console, table)
+    console.print(table)
     inlets = {status["inlet"]["channel"]: status["inlet"] for status in statuses if status.get("inlet")}
     if inlets:
-        print_whole(console, _inlet_table(inlets.values()))
+        console.print(_inlet_table(inlets.values()))
     for status in statuses:
         for part, trouble in (
             ("", status["error"]),
@@ -101,16 +96,14 @@ def _show(statuses: list[dict[str, Any]]) -> None:
         ):
             if trouble:
                 hint = f" ({trouble['hint']})" if trouble.get("hint") else ""
-                console.print(
-                    Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"), soft_wrap=True
-                )
+                console.print(Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"))
 
 
 def _inlet_table(inlets: Iterable[dict[str, Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("channel", "state", "received", "unsafe", "journal", box=None, pad_edge=False)
+    table = Table("channel", "state", "received", "unsafe", "journal", box=None)
     for column in table.columns[2:]:
         column.justify = "right"
     for inlet in inlets:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
 
 from mappings.captures.errors import CaptureError
-from mappings.captures.layout import COLUMNS, LAYOUT_KEY, LAYOUT_VERSION
+from mappings.captures.layout import ADDED, COLUMNS, LAYOUT_KEY, LAYOUT_VERSION
 
 _TYPES: Final = {
     "string": pa.string(),
@@ -25,8 +26,7 @@ SCHEMA: Final = pa.schema(
 def check_schema(schema: pa.Schema, path: str) -> None:
     """Raises CaptureError (CAP-SCHEMA) for a file that is no capture of ours."""
     version = (schema.metadata or {}).get(LAYOUT_KEY.encode(), b"").decode("ascii", "replace")
-    fits = all(name in schema.names and schema.field(name).type == SCHEMA.field(name).type for name in SCHEMA.names)
-    if version == str(LAYOUT_VERSION) and fits:
+    if version == str(LAYOUT_VERSION) and _fits(schema):
         return
     is_ours = f"it is of layout {version}" if version else "it was not written by a gateway"
     raise CaptureError(
@@ -35,6 +35,22 @@ def check_schema(schema: pa.Schema, path: str) -> None:
         path=path,
         hint="move it out of the folder, or read it with the version that wrote it",
     )
+
+
+def _fits(schema: pa.Schema) -> bool:
+    names = schema.names
+    return all(
+        schema.field(name).type == SCHEMA.field(name).type if names.count(name) == 1 else name in ADDED - {*names}
+        for name in SCHEMA.names
+    )
+
+
+def completed(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """These columns of a batch whose schema was checked, in this order; nulls where an older gateway had none."""
+    for name in columns:
+        if name not in batch.schema.names:
+            batch = batch.append_column(SCHEMA.field(name), pa.nulls(batch.num_rows, SCHEMA.field(name).type))
+    return batch.select(list(columns))
 
 
 def damaged(path: str, trouble: Exception) -> CaptureError:

@@ -60,9 +60,12 @@ COLUMNS: Final = (
     Column("sent_form", "string", "`event` or `message`; null where nothing was made.", True),
     Column("sent", "binary", "What it became, as canonical JSON."),
     Column("codec", "string", "How `source` and `sent` are written: `json`, or `sealed`.", True),
+    Column("checksum", "bigint", "CRC-32 of `source` and `sent`, one after the other; null where an older gateway wrote."),
 )  # fmt: skip
 
 NAMES: Final = tuple(column.name for column in COLUMNS)
+ADDED: Final = frozenset({"checksum"})
+"""Columns that older captures of this layout do not have: they are read as nulls."""
 
 Status = Literal[
     "delivered", "filtered", "expired", "duplicate", "looped", "dropped", "dead_lettered", "left", "uncaptured"

@@ -33,7 +33,8 @@ from mappings.model import NO_ARM, Any_, UnionValue
 from mappings.type_compiler import Arms, Cell, Fields, TypeCompiler, is_octets
 
 
-def _same(value: Any, _depth: int) -> Any:
+def as_it_is(value: Any, _depth: int) -> Any:
+    """The writer of values that are their own form."""
     return value
 
 
@@ -43,27 +44,27 @@ class _ValueWriters(TypeCompiler[Writer]):
             return self.write_any
         if kind == "TypeCode":
             return lambda value, _depth: shared_form(value)
-        return BASIC_WRITERS.get(kind, _same)
+        return BASIC_WRITERS.get(kind, as_it_is)
 
     def write_any(self, value: Any_, depth: int) -> dict[str, Any]:
         return {"type": shared_form(value.type), "value": self(value.type)(value.value, depth)}
 
     def string(self, type_: String) -> Writer:
-        return _same
+        return as_it_is
 
     def wstring(self, type_: WString) -> Writer:
-        return _same
+        return as_it_is
 
     def fixed(self, type_: Fixed) -> Writer:
         return write_fixed(type_)
 
     def enum(self, type_: Enum) -> Writer:
-        return _same
+        return as_it_is
 
     def struct(self, type_: Struct | Exception_ | Value, fields: Fields[Writer]) -> Writer:
         names = tuple(name for name, _ in fields)
-        if all(field is _same for _, field in fields):
-            return lambda value, _depth: {name: value[name] for name in names}
+        if all(field is as_it_is for _, field in fields):
+            return lambda value, _depth: value if tuple(value) == names else {name: value[name] for name in names}
         return lambda value, depth: {name: field(value[name], depth) for name, field in fields}
 
     def union(self, type_: Union, discriminator: Writer, arms: Arms[Writer]) -> Writer:
@@ -96,8 +97,8 @@ class _ValueWriters(TypeCompiler[Writer]):
 def _elements(type_: Sequence | Array, element: Writer) -> Writer:
     if is_octets(type_):
         return lambda value, _depth: write_octets(value)
-    if element is _same:
-        return _same
+    if element is as_it_is:
+        return as_it_is
     if element is write_wide_integer:
         return lambda value, _depth: (
             value

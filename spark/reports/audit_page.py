@@ -102,6 +102,12 @@ def page(result: Mapping[str, Any]) -> str:
                 {"where": "link", "event_id": "event"},
                 "Given back when a link ended, and not seen since.",
             ),
+            _listed(
+                "Damaged payloads",
+                result["damaged_payloads"],
+                {"where": "link", "run": "run", "seq": "number", "event_id": "event", "finding": "what is wrong"},
+                "What became of these is known; what they were is not what the gateway wrote.",
+            ),
             *(
                 _listed(
                     f"Lost between {hop['from']} and {hop['to']}",

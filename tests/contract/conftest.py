@@ -33,8 +33,7 @@ WIRES = {
         for style in ("push", "pull")
     },
     **{
-        f"cosnotification-{kind}-{style}": "tests.contract.wires.cosnotification:combination"
-        for kind in ("typed", "plaintyped")
+        f"cosnotification-typed-{style}": "tests.contract.wires.cosnotification:combination"
         for style in ("push", "pull")
     },
     "mq-ibmmq": "tests.contract.wires.mq:in_process",

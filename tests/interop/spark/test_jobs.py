@@ -68,14 +68,14 @@ def test_validate_compare_and_catalogue_give_what_they_give_in_one_process(
 # Audit --------------------------------------------------------------------------------------------------------------------
 
 
-def rewritten(traffic: Path, copy: Path, change: Callable[[list[Row]], None]) -> Path:
+def rewritten(traffic: Path, copy: Path, change: Callable[[list[Row]], None], schema: pa.Schema = SCHEMA) -> Path:
     """A capture whose rows were changed: by number, all in one file."""
     files = sorted(traffic.rglob("*.parquet"))
     rows = sorted((row for path in files for row in pq.read_table(path).to_pylist()), key=lambda row: row["seq"])
     change(rows)
     copy.mkdir(parents=True)
     shutil.copytree(traffic / "_mappings", copy / "_mappings")
-    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), copy / "all.parquet")
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), copy / "all.parquet")
     return copy
 
 
@@ -93,6 +93,9 @@ def plant(rows: list[Row]) -> None:
     rows.append(dict(by_number(rows, 400)))  # the capture itself has it twice
     early = by_number(rows, 500)  # delivered before what came earlier
     early["settled_at"] -= timedelta(seconds=10)
+    flipped = by_number(rows, 700)  # a payload whose page is whole again
+    flipped["sent"] = bytes([*flipped["sent"][:-9], flipped["sent"][-9] ^ 1, *flipped["sent"][-8:]])
+    by_number(rows, 703)["source"] = by_number(rows, 704)["source"]  # another one's
     waits = by_number(rows, 600)
     waits["status"] = "left"
     rows.append({**dict.fromkeys(rows[0]), "gateway": "gw", "link": "alarms", "run": rows[0]["run"], "seq": 903,
@@ -115,7 +118,7 @@ def test_an_audit_proves_what_is_whole_and_finds_each_planted_fault_and_nothing_
     result = done(session, tmp_path / "planted", "audit", rewritten(traffic, tmp_path / "copy", plant))
     assert not result["proved"]
     assert result["problems"] == {
-        "missing": 3, "uncaptured": 3, "repeated_rows": 1, "duplicates": 1, "order": 1,
+        "missing": 3, "uncaptured": 3, "repeated_rows": 1, "duplicates": 1, "order": 1, "damaged_payloads": 2,
         "lost_between_gateways": 0, "missing_at_brokers": 0, "findings": 0,
     }  # fmt: skip
     assert [(gap["first"], gap["last"]) for gap in result["missing"]["listed"]] == [(100, 101), (300, 300)]
@@ -129,6 +132,24 @@ def test_an_audit_proves_what_is_whole_and_finds_each_planted_fault_and_nothing_
     assert [one["seq"] for one in result["repeated_rows"]["listed"]] == [400]
     assert [(one["seq"], one["violation"]) for one in result["order"]["listed"]] == [(500, "delivered")]
     assert [one["event_id"] for one in result["waiting"]["listed"]] == [ids[600]]
+    damaged = [(one["seq"], one["event_id"], one["finding"][:12]) for one in result["damaged_payloads"]["listed"]]
+    assert damaged == [(700, ids[700], "CAP-CHECKSUM"), (703, ids[703], "CAP-CHECKSUM")]
+
+
+def test_damage_in_the_payloads_of_a_capture_without_checksums_is_found_by_reading_them(
+    session: Any, traffic: Path, tmp_path: Path
+) -> None:
+    def cut(rows: list[Row]) -> None:
+        by_number(rows, 700)["sent"] = by_number(rows, 700)["sent"][:-1]
+
+    old = SCHEMA.remove(SCHEMA.get_field_index("checksum"))
+    copy = rewritten(traffic, tmp_path / "copy", cut, old)
+    result = done(session, tmp_path / "out", "audit", copy)
+    assert [name for name, count in result["problems"].items() if count] == ["damaged_payloads"]
+    (one,) = result["damaged_payloads"]["listed"]
+    assert (one["seq"], one["finding"].startswith("MAP-JSON: sent: ")) == (700, True), one
+    assert (result["proved"], result["clean"]) == (True, False)
+    assert validated(copy)["verdicts"]["agrees"] == 900
 
 
 def test_an_audit_over_two_gateways_and_a_broker_names_what_did_not_arrive(session: Any, tmp_path: Path) -> None:
@@ -165,8 +186,9 @@ def test_an_audit_reads_what_it_can(session: Any, traffic: Path, tmp_path: Path)
     broken = damage(traffic, tmp_path / "copy")
     result = done(session, tmp_path / "out", "audit", tmp_path / "copy")
     found = {Path(one["path"]).name: one["code"] for one in result["findings"]}
-    # Of the corrupt file an audit reads the columns that are whole: its rows are there twice.
-    assert found == {name: code for name, code in broken.items() if name != "x-corrupt.parquet"}
+    # Of the corrupt file, which is a copy, an audit reads the columns that are whole: its rows are there twice.
+    assert found == broken
+    assert result["repeated_rows"]["count"] > 0
     assert result["links"][0]["runs"] == 1
 
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import errno
+import random
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
+import pyarrow as pa
 import pytest
 
 from adapters.base import Delivery, Outgoing
 from gateway.capture.inspection import rows
 from gateway.capture.open_file import OpenFile, left_open, seal
 from gateway.capture.recorder import LinkRecorder
-from gateway.capture.rows import Rows, to_batch
+from gateway.capture.rows import Chunk, Rows
 from gateway.capture.sealer import Sealer
 from gateway.capture.told import Told
 from gateway.capture.writer import Writer
+from mappings.captures.arrow import SCHEMA
+from mappings.captures.errors import CaptureError
 from mappings.captures.layout import COLUMNS, Status
 from mappings.captures.specification import End, Specification
 from mappings.passage import Translation
@@ -148,8 +153,10 @@ def test_a_stream_cut_anywhere_gives_its_whole_batches_and_no_error(tmp_path: Pa
     recorder.settled("filtered", deliveries, ())
     open_file = OpenFile(tmp_path, "gw-1", 1.0)
     sizes = [open_file.path.stat().st_size]
-    for row in Rows().of(told[0]):
-        open_file.write(to_batch([row]))
+    for number in range(20):
+        chunk = Chunk()
+        Rows().add(told[0], number, number + 1, chunk)
+        open_file.write(chunk.to_batch())
         sizes.append(open_file.path.stat().st_size)
     open_file.close()
     data = open_file.path.read_bytes()
@@ -160,6 +167,68 @@ def test_a_stream_cut_anywhere_gives_its_whole_batches_and_no_error(tmp_path: Pa
         found = [] if sealed is None else [row["event_id"] for row in rows(sealed)]
         assert found == [f"e{n}" for n in range(sum(1 for size in sizes[1:] if size <= cut))]
         assert not path.exists()
+
+
+def stream(root: Path, name: str, batches: int, schema: pa.Schema = SCHEMA) -> tuple[Path, list[int]]:
+    """A closed stream of five rows a batch, and where each batch ends."""
+    told: list[Told] = []
+    recorder = LinkRecorder(SPECIFICATION, "r1", 10_000, told.append)
+    deliveries = [Delivery(event(n), f"e{n}", 1.0) for n in range(batches * 5)]
+    recorder.received(deliveries)
+    recorder.settled("filtered", deliveries, ())
+    path = root / ".open" / f"19700101T000001-{name}.arrows"
+    path.parent.mkdir(exist_ok=True)
+    ends = []
+    with path.open("wb") as file, pa.ipc.new_stream(file, schema) as writer:
+        for first in range(0, batches * 5, 5):
+            chunk = Chunk()
+            Rows().add(told[0], first, first + 5, chunk)
+            writer.write_batch(chunk.to_batch().select(schema.names).replace_schema_metadata(schema.metadata))
+            file.flush()
+            ends.append(file.tell())
+    return path, ends
+
+
+def test_a_stream_of_an_older_gateway_is_sealed_with_all_its_rows(tmp_path: Path) -> None:
+    path, _ = stream(tmp_path, "old", 4, SCHEMA.remove(SCHEMA.get_field_index("checksum")))
+    sealed = seal(tmp_path, path, "zstd", 1, sync=False)
+    assert sealed is not None
+    found = list(rows(sealed))
+    assert [row["event_id"] for row in found] == [f"e{n}" for n in range(20)]
+    assert {row["checksum"] for row in found} == {None}
+    assert not path.exists()
+
+
+def test_of_a_damaged_stream_all_other_batches_are_read_and_the_stream_is_kept(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    path, ends = stream(tmp_path, "damaged", 4)
+    data = bytearray(path.read_bytes())
+    length = data.index((5).to_bytes(8, "little"), ends[0])  # of the second batch: five rows
+    data[length] = 6
+    path.write_bytes(bytes(data))
+    foreign = tmp_path / ".open" / "19700101T000001-foreign.arrows"
+    with pa.ipc.new_stream(foreign, pa.schema([("a", pa.int64())])) as writer:
+        writer.write_table(pa.table({"a": [1]}))
+    rig.start()
+    rig.stop()
+    assert [row["seq"] for row in rows_of(tmp_path)] == [*range(1, 6), *range(11, 21)]
+    kept = sorted(one.name for one in (tmp_path / ".open").iterdir())
+    assert kept == [f"{path.name}.damaged", f"{foreign.name}.damaged"]
+    assert rig.told == [("CAP-STREAM", 0), ("CAP-STREAM", 0)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_flipped_bit_of_a_stream_ends_the_gateway(seed: int, tmp_path: Path) -> None:
+    """Such a stream waits for the next start, and for every one after that."""
+    path, _ = stream(tmp_path, "flipped", 3)
+    data = bytearray(path.read_bytes())
+    bit = random.Random(seed).randrange(len(data) * 8)
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(bytes(data))
+    with suppress(CaptureError):
+        sealed = seal(tmp_path, path, "zstd", 1, sync=False)
+        assert sealed is None or len(list(rows(sealed))) <= 15
+    assert not path.exists()
 
 
 def test_the_page_lists_every_column_and_status() -> None:

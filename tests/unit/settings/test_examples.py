@@ -23,7 +23,6 @@ def test_there_are_examples() -> None:
         "ems-to-mq.yaml",
         "broker-to-corba.yaml",
         "in-memory.yaml",
-        "notices.yaml",
         "typed-to-broker.yaml",
     }
 

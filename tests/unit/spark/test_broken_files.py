@@ -86,3 +86,20 @@ def test_no_single_bit_makes_a_wrong_result_right(position: int, traffic: Path, 
 def test_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="CAP-NOT-FOUND"):
         take_inventory([str(tmp_path / "none")], Selection())
+
+
+def test_a_payload_that_was_changed_before_its_page_was_written_fails_verification(
+    traffic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page's own checksum is right; that of the row is not."""
+    copy = tmp_path / "copy"
+    shutil.copytree(traffic, copy)
+    path = sorted(copy.rglob("*.parquet"))[0]
+    rows = pq.read_table(path).to_pylist()
+    rows[5]["source"] = rows[5]["source"].replace(b"Telecom", b"Telekom")
+    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path, write_page_checksum=True)
+    assert run(["capture", "verify", str(copy)]) == 1
+    printed = capsys.readouterr()
+    assert "CAP-CHECKSUM" in printed.out
+    assert f"number {rows[5]['seq']} " in printed.out
+    assert path.name in printed.out
