@@ -9,8 +9,11 @@ from __future__ import annotations
 import gc
 
 
-def tune() -> None:
-    """Once, when everything is imported: that stays, and need not be looked at again."""
+def tune(young: int = 100_000) -> None:
+    """Once, when everything is imported: that stays, and need not be looked at again.
+
+    `young`: so many objects more than at the last look, and it looks again. That bounds what garbage in circles can hold, too.
+    """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(young, 50, 100)

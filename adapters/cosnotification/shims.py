@@ -4,8 +4,11 @@
 - `createUnknownStruct`, `createUnknownUnion` and `createUnknownUserException` make a new class for every Any that arrives: half of
   the cost of an event. Ours come from a cache, keyed by all that the class depends on, so that two versions of a type never mix.
 - Items of an enum that was never compiled in can be neither hashed nor compared quickly; ours are tuples, and shared.
+- `createTypeCode` makes a new TypeCode for every Any; equal ones are one now. Beside the time it saves what waits in queues a
+  quarter of its objects, which the collector of garbage else goes over again and again.
 
-The library calls these by name through its own module. The functions must be plain ones: the C++ side insists on it.
+The library calls these by name through its own module. The functions must be plain ones: the C++ side insists on it. Only
+`createTypeCode` it has looked up when it was imported: it is told to look again.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import _omnipy
 from omniORB import tcInternal
 
 from adapters.cosnotification.stubs import CORBA, omniORB
@@ -32,6 +36,9 @@ def install() -> None:
     omniORB.createUnknownUserException = createUnknownUserException
     omniORB.createUnknownValue = createUnknownValue
     omniORB.EnumItem = EnumItem
+    if tcInternal.createTypeCode is not createTypeCode:
+        tcInternal.createTypeCode = createTypeCode
+        _omnipy.registerPyObjects(omniORB)
     for known in KNOWN.values():
         if isinstance(known, ValueBox):
             allow_value_box(known.id)
@@ -114,6 +121,23 @@ def createUnknownValue(repoId: str, base_desc: Any) -> Any:
         bases = (omniORB.UnknownValueBase, base_desc[1])
     key = ("value", repoId, bases)
     return _cache.get(key) or _keep(key, lambda: type("UnknownValue", bases, {"_NP_RepositoryId": repoId}))
+
+
+_original_type_code: Callable[..., Any] = tcInternal.createTypeCode
+_type_codes: dict[Any, Any] = dict(tcInternal.basicTypeCodes)
+
+
+def createTypeCode(d: Any) -> Any:
+    """By all of the descriptor, so that two versions of a type never mix."""
+    try:
+        return _type_codes[d]
+    except KeyError:
+        if len(_type_codes) >= CACHED_CLASSES:
+            _type_codes.clear()
+        made = _type_codes[d] = _original_type_code(d)
+        return made
+    except TypeError:  # unions and recursive types hold a dict or a list
+        return _original_type_code(d)
 
 
 def allow_value_box(repoId: str) -> None:

@@ -174,7 +174,7 @@ def test_what_a_dead_worker_left_at_the_peer_is_removed(orb: Orb, host: ServiceH
 
 def test_a_worker_that_dies_fails_what_was_sent_and_comes_back(orb: Orb, host: ServiceHost) -> None:
     stuck: list[bool] = []
-    host.channels[0].hub.publish = lambda _: stuck.append(True) or time.sleep(0.5)  # type: ignore[method-assign,func-returns-value]
+    host.channels[0].hub.send = lambda _: stuck.append(True) or time.sleep(0.5)  # type: ignore[method-assign,func-returns-value]
     sink = CosNotificationSink(orb, endpoint(host), CHANNEL)
     sink.connect()
     try:
@@ -184,7 +184,7 @@ def test_a_worker_that_dies_fails_what_was_sent_and_comes_back(orb: Orb, host: S
         with pytest.raises(ReconnectError) as caught:
             confirmation.result(PATIENCE_SECS)
         assert caught.value.code == "COR-WORKER"
-        del host.channels[0].hub.publish
+        del host.channels[0].hub.send
         reconnect(sink)
         assert sink.send([Outgoing(event(1), "1")]).result(PATIENCE_SECS) == ()
     finally:
@@ -200,7 +200,7 @@ def test_an_event_that_kills_the_orb_when_it_is_sent_becomes_a_dead_letter(orb: 
             os.kill(worker_pid(orb), signal.SIGKILL)  # it dies while it pushes this event, each time
         taken.append(name)
 
-    host.channels[0].hub.publish = kill_or_take  # type: ignore[method-assign]
+    host.channels[0].hub.send = kill_or_take  # type: ignore[method-assign]
     batch = [Outgoing(event(n), str(n)) for n in (1, 13, 2)]
     sink = CosNotificationSink(orb, endpoint(host), CHANNEL)
     sink.connect()

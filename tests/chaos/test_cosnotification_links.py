@@ -172,7 +172,6 @@ def test_connections_cut_in_the_middle_of_requests(
 
     hub.send = take  # type: ignore[method-assign]
     hub.send_many = lambda events: [take(carried) for carried in events]  # type: ignore[method-assign,assign,misc]
-    hub.publish = lambda structured: take(CarriedEvent(structured))  # type: ignore[method-assign]
     sink = CosNotificationSink(orb, endpoint(host.factory_ior), channel(events=events))
     connect(sink)
     try:
@@ -189,7 +188,7 @@ def test_connections_cut_in_the_middle_of_requests(
             assert not to_peer.cutting
         assert first_occurrences(taken) == list(range(100))
     finally:
-        del hub.send, hub.send_many, hub.publish
+        del hub.send, hub.send_many
         sink.close()
 
 

@@ -199,7 +199,7 @@ def scripted(orb: Orb, local: LocalOrb) -> Iterator[Scripted]:
             on_push(name)
             names.append(name)
 
-        host.channels[0].hub.publish = publish  # type: ignore[method-assign]
+        host.channels[0].hub.send = publish  # type: ignore[method-assign]
         sink = CosNotificationSink(orb, endpoint(host.factory_ior), channel())
         sink.connect()
         sinks.append(sink)

@@ -24,7 +24,6 @@ from adapters.cosnotification.logs.stubs import (
 from adapters.cosnotification.service.channel import EventChannel
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.filter_set import Test
-from adapters.cosnotification.service.engine.hub import Hub
 from adapters.cosnotification.service.filter import Filter
 from adapters.cosnotification.service.filter_admin import FOREIGN_CALL_MS, foreign_test
 from adapters.cosnotification.service.host import ServiceHost
@@ -61,29 +60,6 @@ class LogNumber(int):
         return int(self)
 
 
-class RecordingHub(Hub):
-    """First recorded, then passed on."""
-
-    def __init__(self, channel: str, record: Callable[[Sequence[CarriedEvent]], bool]) -> None:
-        super().__init__(channel)
-        self._record = record
-
-    def publish(self, structured: Any) -> None:
-        self.send(CarriedEvent(structured))
-
-    def send(self, event: CarriedEvent) -> None:
-        if self.reject_over:
-            self._check_room()
-        if self._record([event]):
-            super().send(event)
-
-    def send_many(self, events: Sequence[CarriedEvent]) -> None:
-        if self.reject_over:
-            self._check_room()
-        if self._record(events):
-            super().send_many(events)
-
-
 class LogChannel(LogOperations):
     """What both kinds have beside the operations of DsLogAdmin::Log; mixed into a channel."""
 
@@ -92,10 +68,11 @@ class LogChannel(LogOperations):
     id: Any
     place: str
     service: Any
+    hub: Any
 
     def init_log(self, factory: Any, file: LogFile, settings: Settings, changed: Callable[[], None]) -> None:
         self.log_factory = factory
-        self.hub = RecordingHub(self.place, self.record)
+        self.hub.record = self.record
         self.records = Records(file, f"{self.KIND}/{int(self.id)}")
         self.settings = settings
         self.full = False

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent, CarriedStructured
 from adapters.cosnotification.service.event_types import Types, normalised
 from adapters.cosnotification.service.store.kept import any_from, any_text
 from adapters.cosnotification.service.stubs import CORBA, CosNotification, CosNotifyFilter
@@ -52,7 +52,7 @@ class Constraints:
 
     def find(self, event: CarriedEvent) -> Constraint | None:
         """The first that matches, in the order of their addition. Raises DeadLetterError for an event that cannot be read."""
-        domain_name, type_name = event.event_type
+        domain_name, type_name = event.type_key
         for constraint in self._constraints:
             if constraint.types.covers(domain_name, type_name):
                 filter_ = constraint.filter
@@ -140,10 +140,7 @@ def event_of_typed(properties: Any) -> CarriedEvent:
     """
     if not properties or properties[0].name not in ("event_type", "operation"):
         raise CosNotifyFilter.UnsupportedFilterableData
-    header = CosNotification.EventHeader(
-        CosNotification.FixedEventHeader(CosNotification.EventType("", TYPED_TYPE_NAME), ""), []
-    )
-    return CarriedEvent(CosNotification.StructuredEvent(header, properties, CORBA.Any(CORBA.TC_null, None)))
+    return CarriedStructured("", TYPED_TYPE_NAME, "", [], properties, CORBA.Any(CORBA.TC_null, None))
 
 
 def found_in(constraints: Constraints, event: CarriedEvent) -> Constraint | None:

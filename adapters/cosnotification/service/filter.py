@@ -11,7 +11,7 @@ from adapters.base import DeadLetterError
 from adapters.cosnotification import shims
 from adapters.cosnotification.service.announcer import Listener, subscriptions_to
 from adapters.cosnotification.service.constraints import GRAMMAR, Constraint, Constraints, event_of_typed, found_in
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent, carried_any
+from adapters.cosnotification.service.engine.carried_event import CarriedAny, CarriedEvent, carried
 from adapters.cosnotification.service.event_types import Types, types_to_orb
 from adapters.cosnotification.service.objects import Numbers, ServiceObject
 from adapters.cosnotification.service.store.kept import Find, reference_from, reference_text
@@ -74,10 +74,10 @@ class Filter(ServiceObject, CosNotifyFilter__POA.Filter):  # type: ignore[misc]
                 owner.filter_destroyed(self)  # type: ignore[attr-defined]
 
     def match(self, filterable_data: Any) -> bool:
-        return self._match(carried_any(filterable_data))
+        return self._match(CarriedAny(filterable_data))
 
     def match_structured(self, filterable_data: Any) -> bool:
-        return self._match(CarriedEvent(filterable_data))
+        return self._match(carried(filterable_data))
 
     def match_typed(self, filterable_data: Any) -> bool:
         return self._match(event_of_typed(filterable_data))

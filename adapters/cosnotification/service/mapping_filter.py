@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.base import DeadLetterError
 from adapters.cosnotification.service.constraints import GRAMMAR, Constraint, Constraints, event_of_typed, found_in
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent, carried_any
+from adapters.cosnotification.service.engine.carried_event import CarriedAny, CarriedEvent, carried
 from adapters.cosnotification.service.objects import ServiceObject
 from adapters.cosnotification.service.store.kept import Find, any_from, any_text
 from adapters.cosnotification.service.stubs import CosNotifyFilter, CosNotifyFilter__POA
@@ -69,10 +69,10 @@ class MappingFilter(ServiceObject, CosNotifyFilter__POA.MappingFilter):  # type:
             self._factory.forget(self)
 
     def match(self, filterable_data: Any) -> tuple[bool, Any]:
-        return self._match(carried_any(filterable_data))
+        return self._match(CarriedAny(filterable_data))
 
     def match_structured(self, filterable_data: Any) -> tuple[bool, Any]:
-        return self._match(CarriedEvent(filterable_data))
+        return self._match(carried(filterable_data))
 
     def match_typed(self, filterable_data: Any) -> tuple[bool, Any]:
         return self._match(event_of_typed(filterable_data))

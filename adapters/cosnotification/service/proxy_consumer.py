@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from adapters.cosnotification.service.announcer import subscriptions_to
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent, CarriedStructured, carried, now
 from adapters.cosnotification.service.engine.filter_set import Test, combined
 from adapters.cosnotification.service.engine.hub import Full
 from adapters.cosnotification.service.proxy import Proxy
@@ -26,7 +26,6 @@ class ProxyConsumer(Proxy):
         self._timeout: int | None = None
         self.plain = True  # nothing stands between the supplier and the hub
         self._hub = admin.channel.hub
-        self._publish = admin.channel.hub.publish
         super().__init__(admin, id_)
         self.filters_changed()
         self.qos_changed()
@@ -44,18 +43,20 @@ class ProxyConsumer(Proxy):
     # For the kinds of proxy
 
     def take_structured(self, structured: Any) -> None:
-        self.take_event(CarriedEvent(structured))
+        self.take_event(carried(structured))
 
     def take_event(self, event: CarriedEvent) -> None:
-        self.check_connected()
-        try:
-            self._take(event)
-        except (Full, StoreFailed) as refusal:
-            self.refuse(refusal)
+        if not self._connected:
+            self.check_connected()
+        if self.plain or self._fits(event):
+            try:
+                self._hub.send(event)
+            except (Full, StoreFailed) as refusal:
+                self.refuse(refusal)
 
     def take_many(self, batch: Sequence[Any]) -> None:
         self.check_connected()
-        events = [CarriedEvent(structured) for structured in batch]
+        events = arrived_together(batch)
         if not self.plain:
             events = [event for event in events if self._fits(event)]
         try:
@@ -69,16 +70,9 @@ class ProxyConsumer(Proxy):
             raise CORBA.IMP_LIMIT(0, CORBA.COMPLETED_NO) from None
         raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None
 
-    def _take(self, event: CarriedEvent) -> None:
-        if self._fits(event):
-            self._hub.send(event)
-
     def _fits(self, event: CarriedEvent) -> bool:
         """Whether the filters pass it; it gets what the supplier's QoS says of events that say nothing."""
-        if event.priority is None:
-            event.priority = self._priority
-        if event.timeout is None:
-            event.timeout = self._timeout
+        event.set_defaults(self._priority, self._timeout)
         return self._accepts is None or self._accepts(event)
 
     def on_connect(self, client: Any) -> None:
@@ -104,3 +98,16 @@ class ProxyConsumer(Proxy):
 
     def _set_plain(self) -> None:
         self.plain = self._accepts is None and self._priority is None and self._timeout is None
+
+
+def arrived_together(batch: Sequence[Any]) -> Sequence[CarriedStructured]:
+    """The events of one call: they share one time."""
+    if not _ALL_CARRIED(map(type, batch)):
+        return [carried(structured) for structured in batch]
+    at = now()
+    for event in batch:
+        event.arrived = at
+    return batch
+
+
+_ALL_CARRIED: Final = frozenset((CarriedStructured,)).issuperset

@@ -137,7 +137,7 @@ class ProxySupplier(Proxy, MappedQos):
 
 
 def _of(types: EventTypes) -> Test:
-    return lambda event: types.covers(*event.event_type)
+    return lambda event: types.covers(event.domain_name, event.type_name)
 
 
 def _both(one: Test, other: Test | None) -> Test:

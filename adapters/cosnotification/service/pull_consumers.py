@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent, carried_any
+from adapters.cosnotification.service.engine.carried_event import CarriedAny, CarriedEvent, carried
 from adapters.cosnotification.service.engine.event_queue import UNITS_PER_SEC
 from adapters.cosnotification.service.engine.inlet import Inlet
 from adapters.cosnotification.service.proxy_consumer import ProxyConsumer
@@ -70,7 +70,7 @@ class AnyPullConsumer(PullConsumer):
 
     def pull_from(self, client: Any) -> list[CarriedEvent]:
         data, has_event = client.try_pull()
-        return [carried_any(data)] if has_event else []
+        return [CarriedAny(data)] if has_event else []
 
     def disconnect_pull_consumer(self) -> None:
         self.disconnect()
@@ -98,7 +98,7 @@ class StructuredProxyPullConsumer(PullConsumer, CosNotifyChannelAdmin__POA.Struc
 
     def pull_from(self, client: Any) -> list[CarriedEvent]:
         event, has_event = client.try_pull_structured_event()
-        return [CarriedEvent(event)] if has_event else []
+        return [carried(event)] if has_event else []
 
     def disconnect_structured_pull_consumer(self) -> None:
         self.disconnect()
@@ -115,7 +115,7 @@ class SequenceProxyPullConsumer(PullConsumer, CosNotifyChannelAdmin__POA.Sequenc
     def pull_from(self, client: Any) -> list[CarriedEvent]:
         most = max(MOST_AT_ONCE, self.qos.get("MaximumBatchSize"))
         batch, has_event = client.try_pull_structured_events(most)
-        return [CarriedEvent(event) for event in batch] if has_event else []
+        return [carried(event) for event in batch] if has_event else []
 
     def disconnect_sequence_pull_consumer(self) -> None:
         self.disconnect()

@@ -6,9 +6,8 @@ import threading
 import time
 from typing import Any, Final
 
-from adapters.cosnotification.service.engine.carried_event import no_any, no_structured_event
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent, no_any, no_structured_event
 from adapters.cosnotification.service.engine.event_queue import Batching
-from adapters.cosnotification.service.engine.ordering import Entry
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from adapters.cosnotification.service.stubs import (
     CORBA,
@@ -30,7 +29,7 @@ class PullSupplier(ProxySupplier):
         self._pulling = threading.Lock()
         super().__init__(*arguments)
 
-    def wait_for(self, most: int) -> list[Entry]:
+    def wait_for(self, most: int) -> list[CarriedEvent]:
         """At least one event. Raises TRANSIENT after HOLD_SECS: the client calls again."""
         self.check_connected()
         until = time.monotonic() + HOLD_SECS
@@ -38,16 +37,16 @@ class PullSupplier(ProxySupplier):
             raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO)
         try:
             while True:
-                entries = self._take(most, max(0.0, until - time.monotonic()))
-                if entries:
-                    return entries
+                events = self._take(most, max(0.0, until - time.monotonic()))
+                if events:
+                    return events
                 self.check_alive()
                 if time.monotonic() >= until:
                     raise CORBA.TRANSIENT(0, CORBA.COMPLETED_NO)
         finally:
             self._pulling.release()
 
-    def look_for(self, most: int) -> list[Entry]:
+    def look_for(self, most: int) -> list[CarriedEvent]:
         """What is there now."""
         self.check_connected()
         if not self._pulling.acquire(blocking=False):
@@ -57,12 +56,12 @@ class PullSupplier(ProxySupplier):
         finally:
             self._pulling.release()
 
-    def _take(self, most: int, timeout_secs: float) -> list[Entry]:
+    def _take(self, most: int, timeout_secs: float) -> list[CarriedEvent]:
         self.queue.settle()  # whoever pulls again has got what it was given before
-        entries = self.queue.take(Batching(most), timeout_secs, stop=lambda: not self.alive)
+        events = self.queue.take(Batching(most), timeout_secs, stop=lambda: not self.alive)
         if not self.route.kept:
             self.queue.settle()
-        return entries
+        return events
 
 
 class AnyPull(PullSupplier):
@@ -72,11 +71,11 @@ class AnyPull(PullSupplier):
     FAREWELL = "disconnect_pull_consumer"
 
     def pull(self) -> Any:
-        return self.wait_for(1)[0].event.any
+        return self.wait_for(1)[0].any
 
     def try_pull(self) -> tuple[Any, bool]:
-        entries = self.look_for(1)
-        return (entries[0].event.any, True) if entries else (no_any(), False)
+        events = self.look_for(1)
+        return (events[0].any, True) if events else (no_any(), False)
 
     def disconnect_pull_supplier(self) -> None:
         self.disconnect()
@@ -107,11 +106,11 @@ class StructuredProxyPullSupplier(PullSupplier, CosNotifyChannelAdmin__POA.Struc
         self.connect(pull_consumer)
 
     def pull_structured_event(self) -> Any:
-        return self.wait_for(1)[0].event.structured
+        return self.wait_for(1)[0].structured
 
     def try_pull_structured_event(self) -> tuple[Any, bool]:
-        entries = self.look_for(1)
-        return (entries[0].event.structured, True) if entries else (no_structured_event(), False)
+        events = self.look_for(1)
+        return (events[0].structured, True) if events else (no_structured_event(), False)
 
     def disconnect_structured_pull_supplier(self) -> None:
         self.disconnect()
@@ -128,10 +127,10 @@ class SequenceProxyPullSupplier(PullSupplier, CosNotifyChannelAdmin__POA.Sequenc
         self.connect(pull_consumer)
 
     def pull_structured_events(self, max_number: int) -> Any:
-        return [entry.event.structured for entry in self.wait_for(_at_least_one(max_number))]
+        return [event.structured for event in self.wait_for(_at_least_one(max_number))]
 
     def try_pull_structured_events(self, max_number: int) -> tuple[Any, bool]:
-        batch = [entry.event.structured for entry in self.look_for(_at_least_one(max_number))]
+        batch = [event.structured for event in self.look_for(_at_least_one(max_number))]
         return batch, bool(batch)
 
     def disconnect_sequence_pull_supplier(self) -> None:

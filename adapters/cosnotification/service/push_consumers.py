@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from adapters.cosnotification.service.engine.carried_event import carried_any
-from adapters.cosnotification.service.engine.hub import Full
+from adapters.cosnotification.service.engine.carried_event import CarriedAny, carried
+from adapters.cosnotification.service.engine.wire import PUSH_MANY, PUSH_ONE
 from adapters.cosnotification.service.proxy_consumer import ProxyConsumer
-from adapters.cosnotification.service.store.database import StoreFailed
 from adapters.cosnotification.service.stubs import (
     CosEventChannelAdmin__POA,
     CosEventComm,
@@ -24,7 +23,7 @@ class AnyPushConsumer(ProxyConsumer):
     NIL_CLIENT = True
 
     def push(self, data: Any) -> None:
-        self.take_event(carried_any(data))
+        self.take_event(CarriedAny(data))
 
     def disconnect_push_consumer(self) -> None:
         self.disconnect()
@@ -47,18 +46,16 @@ class StructuredProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.Stru
     CLIENT = CosNotifyComm.StructuredPushSupplier
     FAREWELL = "disconnect_structured_push_supplier"
     NIL_CLIENT = True
+    _omni_op_d: ClassVar[Any] = {
+        **CosNotifyChannelAdmin__POA.StructuredProxyPushConsumer._omni_op_d,
+        "push_structured_event": PUSH_ONE,
+    }
 
     def connect_structured_push_supplier(self, push_supplier: Any) -> None:
         self.connect(push_supplier)
 
     def push_structured_event(self, notification: Any) -> None:
-        if self._connected and self.plain:
-            try:
-                self._publish(notification)
-            except (Full, StoreFailed) as refusal:
-                self.refuse(refusal)
-        else:
-            self.take_structured(notification)
+        self.take_event(carried(notification))
 
     def disconnect_structured_push_consumer(self) -> None:
         self.disconnect()
@@ -69,6 +66,10 @@ class SequenceProxyPushConsumer(ProxyConsumer, CosNotifyChannelAdmin__POA.Sequen
     CLIENT = CosNotifyComm.SequencePushSupplier
     FAREWELL = "disconnect_sequence_push_supplier"
     NIL_CLIENT = True
+    _omni_op_d: ClassVar[Any] = {
+        **CosNotifyChannelAdmin__POA.SequenceProxyPushConsumer._omni_op_d,
+        "push_structured_events": PUSH_MANY,
+    }
 
     def connect_sequence_push_supplier(self, push_supplier: Any) -> None:
         self.connect(push_supplier)

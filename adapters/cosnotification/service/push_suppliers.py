@@ -7,9 +7,10 @@ from typing import Any
 from adapters.cosnotification import shims
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.boxing import RmiConsumer
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.event_queue import Batching
-from adapters.cosnotification.service.engine.ordering import Entry
 from adapters.cosnotification.service.engine.outlet import Outlet
+from adapters.cosnotification.service.engine.wire import push_many, push_one
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from adapters.cosnotification.service.stubs import (
     CosEventChannelAdmin__POA,
@@ -24,13 +25,13 @@ class PushSupplier(ProxySupplier):
     NIL_CLIENT = False
     outlet: Outlet | None = None
 
-    def deliver(self, client: Any, entries: list[Entry]) -> None:
+    def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
         raise NotImplementedError
 
     def on_connect(self, client: Any) -> None:
         name = f"{self.channel.id}-{self.admin.id}-{self.id}"
         self.outlet = Outlet(
-            name, self.queue, lambda entries: self.deliver(client, entries), self.leave, self.channel.service.retry
+            name, self.queue, lambda events: self.deliver(client, events), self.leave, self.channel.service.retry
         )
         self.qos_changed()
         super().on_connect(client)
@@ -77,8 +78,8 @@ class AnyPushSupplier(PushSupplier):
     CLIENT = CosEventComm.PushConsumer
     FAREWELL = "disconnect_push_consumer"
 
-    def deliver(self, client: Any, entries: list[Entry]) -> None:
-        client.push(entries[0].event.any)
+    def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
+        client.push(events[0].any)
 
     def disconnect_push_supplier(self) -> None:
         self.disconnect()
@@ -118,11 +119,11 @@ class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Struc
             self._rmi = RmiConsumer(reference, self.service.boxing)
         super().on_connect(client)
 
-    def deliver(self, client: Any, entries: list[Entry]) -> None:
+    def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
         if self._rmi is None:
-            client.push_structured_event(entries[0].event.structured)
+            push_one(client, events[0])
         else:
-            self._rmi.push(entries[0].event.structured)
+            self._rmi.push(events[0].structured)
 
     def say_farewell(self, client: Any) -> None:
         if self._rmi is None:
@@ -145,8 +146,8 @@ class SequenceProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Sequenc
     def connect_sequence_push_consumer(self, push_consumer: Any) -> None:
         self.connect(push_consumer)
 
-    def deliver(self, client: Any, entries: list[Entry]) -> None:
-        client.push_structured_events([entry.event.structured for entry in entries])
+    def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
+        push_many(client, events)
 
     def batching(self) -> Batching:
         return Batching(self.qos.get("MaximumBatchSize"), self.qos.get("PacingInterval"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent, carried_any
+from adapters.cosnotification.service.engine.carried_event import CarriedAny, CarriedEvent
 from adapters.cosnotification.service.engine.carried_operation import CarriedOperation
 from adapters.cosnotification.service.proxy_consumer import ProxyConsumer
 from adapters.cosnotification.service.pull_consumers import PullConsumer
@@ -43,7 +43,7 @@ class TypedPushConsumer(OfInterface, ProxyConsumer):
         return self._typed
 
     def push(self, data: Any) -> None:
-        self.take_event(carried_any(data))
+        self.take_event(CarriedAny(data))
 
     def disconnect_push_consumer(self) -> None:
         self.disconnect()

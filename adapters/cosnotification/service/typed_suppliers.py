@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.carried_operation import operation_in
-from adapters.cosnotification.service.engine.ordering import Entry
 from adapters.cosnotification.service.pull_suppliers import HOLD_SECS, AnyPull
 from adapters.cosnotification.service.push_suppliers import PushSupplier
 from adapters.cosnotification.service.stubs import (
@@ -43,8 +42,8 @@ class TypedPushSupplier(OfInterface, PushSupplier):
         )
         super().__init__(admin, id_)
 
-    def deliver(self, client: Any, entries: list[Entry]) -> None:
-        found = operation_in(entries[0].event, self.interface)
+    def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
+        found = operation_in(events[0], self.interface)
         assert found is not None, "can_take has let it pass"
         form, anys = found
         invoke(self._typed_client.typed, form.operation.name, anys)

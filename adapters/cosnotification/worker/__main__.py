@@ -34,6 +34,7 @@ from adapters.cosnotification.worker.told import told
 
 CALLS_AT_ONCE: Final = 64
 SWITCH_INTERVAL_SECS: Final = 0.001
+YOUNG_OBJECTS: Final = 400_000  # 20 000 events that wait: a burst is not gone over while it comes in
 
 E = TypeVar("E", Receiver, Sender | Offerer)
 
@@ -226,7 +227,7 @@ def main() -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_SECS)
     frames = Frames(socket.socket(fileno=int(sys.argv[1])), writer=int(sys.argv[2]))
     worker = Worker(frames)
-    garbage.tune()
+    garbage.tune(YOUNG_OBJECTS)
     with suppress(Closed):
         worker.run()
     os._exit(0)  # an ORB that was not destroyed would abort a normal end

@@ -159,3 +159,43 @@ octets = omniORB.cdrMarshal(CORBA.TC_TypeCode, struct("", "a", 3))
 say(omniORB.cdrUnmarshal(CORBA.TC_TypeCode, octets)._d)
 """
     assert run(program, "bare")[1] == "(14, '', 'Object')"
+
+
+def test_a_type_code_is_made_for_every_any() -> None:
+    program = """
+type_ = struct("IDL:Often:1.0", "a", 3)
+octets = omniORB.cdrMarshal(CORBA.TC_any, CORBA.Any(type_, type_._d[1](1)))
+kept = [omniORB.cdrUnmarshal(CORBA.TC_any, octets).typecode() for _ in range(10)]
+say(len({id(code) for code in kept}))
+"""
+    assert run(program, "bare") == (0, "10")
+    assert run(program, "mended") == (0, "1")
+
+
+def test_type_codes_of_two_versions_of_a_type_are_two() -> None:
+    program = """
+codes = []
+for members in (("a", 3), ("a", 2), ("b", 3), ("a", 3)):
+    type_ = struct("IDL:Versions:1.0", *members)
+    octets = omniORB.cdrMarshal(CORBA.TC_any, CORBA.Any(type_, type_._d[1](7)))
+    got = omniORB.cdrUnmarshal(CORBA.TC_any, octets)
+    codes.append((got.typecode().member_name(0), got.typecode().member_type(0)._d, tuple(got.value()._values)))
+say(codes)
+"""
+    expected = "[('a', 3, (7,)), ('a', 2, (7,)), ('b', 3, (7,)), ('a', 3, (7,))]"
+    assert run(program, "bare") == run(program, "mended") == (0, expected)
+
+
+def test_type_codes_that_cannot_be_remembered_are_made_anew() -> None:
+    program = """
+arms = ((1, "one", 3),)
+made = omniORB.createUnknownUnion("IDL:U:1.0", -1, arms)
+type_ = tcInternal.TypeCode_union((16, made, "IDL:U:1.0", "U", 3, -1, arms, None, {1: arms[0]}))
+say(there_and_back(CORBA.Any(type_, made(1, 5))).value()._v)
+hole = ["IDL:Tree:1.0"]
+tree = (15, struct_class("IDL:Tree:1.0", ["n", "below"]), "IDL:Tree:1.0", "Tree", "n", 3, "below", (19, (-1, hole), 0))
+hole[0] = tree
+leaf = tree[1](2, [])
+say(there_and_back(CORBA.Any(tcInternal.TypeCode_struct(tree), tree[1](1, [leaf]))).value().below[0].n)
+"""
+    assert run(program, "mended") == (0, "5\n2")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.carried_event import CarriedAny, CarriedEvent
 from adapters.cosnotification.service.engine.event_queue import UNITS_PER_SEC, Batching, EventQueue, Mapped, QueueRules
 from adapters.cosnotification.service.engine.ordering import Order, Rules
 
@@ -10,9 +10,10 @@ PATIENCE_SECS = 20.0
 
 
 def carried(**said: int) -> CarriedEvent:
-    event = CarriedEvent(None)
+    event = CarriedAny(None)
     for name, value in said.items():
         setattr(event, name, value)
+    event.plain = said.keys() <= {"arrived", "debt"}
     return event
 
 
@@ -29,8 +30,7 @@ def test_what_is_put_is_taken_and_counts_until_it_is_settled() -> None:
     events = [carried() for _ in range(3)]
     queue.put(events[0])
     queue.put_many(events[1:])
-    entries = queue.take(Batching(2), 0)
-    assert [entry.event for entry in entries] == events[:2]
+    assert queue.take(Batching(2), 0) == events[:2]
     assert len(queue) == 3
     queue.settle()
     assert len(queue) == 1
@@ -42,7 +42,7 @@ def test_a_limit_holds_though_nobody_takes() -> None:
     for event in events:
         queue.put(event)
         assert len(queue) <= 3
-    assert [entry.event for entry in queue.take(Batching(10), 0)] == events[7:]
+    assert queue.take(Batching(10), 0) == events[7:]
     assert queue.discarded == 7
 
 
@@ -62,9 +62,9 @@ def test_many_threads_put_while_one_takes() -> None:
         putter.start()
     got: list[int] = []
     while len(got) < threads * each:
-        entries = queue.take(Batching(7), PATIENCE_SECS)
-        assert entries, "an event was missed"
-        got += [entry.event.arrived for entry in entries]
+        taken = queue.take(Batching(7), PATIENCE_SECS)
+        assert taken, "an event was missed"
+        got += [event.arrived for event in taken]
         queue.settle()
     for putter in putters:
         putter.join()
@@ -108,8 +108,15 @@ def test_timeout_counts_from_arrival_and_stop_time_is_absolute() -> None:
     queue.put(carried(arrived=1_000))
     queue.put(carried(arrived=1_000, timeout=1_000, stop=1_005))
     clock.now = 1_012
-    assert [entry.deadline for entry in queue.take(Batching(4), 0)] == [1_020, 1_050]
+    taken = queue.take(Batching(4), 0)
+    assert [event.stop for event in taken] == [1_020, None]
     assert queue.expired == 2
+    clock.now = 1_019
+    assert queue.expire(taken) == taken
+    clock.now = 1_020
+    assert queue.expire(taken) == taken[1:]
+    clock.now = 1_050
+    assert queue.expire(taken[1:]) == []
 
 
 def test_times_mean_nothing_where_they_are_not_supported() -> None:
@@ -121,10 +128,11 @@ def test_times_mean_nothing_where_they_are_not_supported() -> None:
 
 def test_priority_of_the_event_then_of_the_consumer_unless_mapped() -> None:
     queue = EventQueue(QueueRules(priority=5))
-    queue.put(carried(priority=1))
-    queue.put(carried())
-    queue.put(Mapped(carried(priority=1), 9, None))
-    assert [entry.priority for entry in queue.take(Batching(3), 0)] == [9, 5, 1]
+    low, unsaid, mapped = carried(priority=1), carried(), carried(priority=1)
+    queue.put(low)
+    queue.put(unsaid)
+    queue.put(Mapped(mapped, 9, None))
+    assert queue.take(Batching(3), 0) == [mapped, unsaid, low]
 
 
 def test_what_was_taken_may_expire_while_its_consumer_cannot_be_reached() -> None:
@@ -132,9 +140,9 @@ def test_what_was_taken_may_expire_while_its_consumer_cannot_be_reached() -> Non
     queue = EventQueue(QueueRules(), clock)
     queue.put(carried(arrived=1_000, timeout=10))
     queue.put(carried(arrived=1_000, timeout=100))
-    entries = queue.take(Batching(2), 0)
+    taken = queue.take(Batching(2), 0)
     clock.now = 1_050
-    assert queue.expire(entries) == entries[1:]
+    assert queue.expire(taken) == taken[1:]
     assert queue.expired == 1
     assert len(queue) == 1
 
@@ -178,7 +186,7 @@ def test_the_first_that_is_wanted_is_taken_and_the_others_keep_their_places() ->
     assert queue.expired == 1
     clock.now = 2_000
     assert queue.take_first(lambda event: event is early) is early
-    assert [entry.event for entry in queue.take(Batching(500), 0)] == others
+    assert queue.take(Batching(500), 0) == others
     queue.settle()
     assert len(queue) == 0
 
@@ -190,3 +198,38 @@ def test_nothing_is_taken_first_while_paused() -> None:
     assert queue.take_first(lambda _: True) is None
     queue.resume()
     assert queue.take_first(lambda _: True) is event
+
+
+def test_of_a_batch_that_is_taken_apart_the_rest_is_settled_though_one_expires() -> None:
+    """A batch that was refused goes event by event; what expires meanwhile must not take what has gone with it."""
+    clock, over = Clock(), list[CarriedEvent]()
+    queue = EventQueue(QueueRules(), clock, over=over.extend)
+    events = [carried(), carried(arrived=1_000, timeout=10), carried()]
+    queue.put_many(events)
+    assert queue.take(Batching(3), 0) == events
+    clock.now = 2_000
+    assert queue.expire(events[1:2]) == []
+    assert over == events[1:2]
+    queue.settle()
+    assert over == [events[1], events[0], events[2]]
+    assert len(queue) == 0
+
+
+def test_the_consumers_own_timeout_ends_plain_events() -> None:
+    clock = Clock()
+    queue = EventQueue(QueueRules(timeout=50), clock)
+    queue.put(carried(arrived=1_000))
+    queue.put(late := carried(arrived=1_040))
+    clock.now = 1_060
+    assert queue.take(Batching(2), 0) == [late]
+    assert queue.expired == 1
+
+
+def test_nothing_overtakes_what_was_sorted_in() -> None:
+    queue = EventQueue(QueueRules())
+    first, second, third = carried(priority=0), carried(), carried()
+    queue.put_many([first, second])
+    assert queue.take(Batching(1), 0) == [first]
+    queue.put(third)
+    assert queue.take(Batching(1), 0) == [second]
+    assert queue.take(Batching(1), 0) == [third]

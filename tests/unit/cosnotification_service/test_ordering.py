@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent
+from adapters.cosnotification.service.engine.carried_event import CarriedAny
 from adapters.cosnotification.service.engine.ordering import NEVER, Entry, Order, Ordering, Rules
 
 PRIORITIES = {1: 0, 2: 0, 3: 0, 4: 2, 5: 2, 6: 0, 7: -1, 8: -1, 9: 0}
 DEADLINES = {1: 9, 2: 8, 3: 7, 4: 3, 5: 2, 6: 5, 7: 4, 8: 6, 9: 1}
-SOME_EVENT = CarriedEvent(None)
+SOME_EVENT = CarriedAny(None)
 
 
 def entry(number: int, priority: int = 0, deadline: int = NEVER, start: int = 0) -> Entry:

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.service.engine.carried_event import UNPACKED, CarriedEvent
+from adapters.cosnotification.service.engine.carried_event import (
+    EVENT_CODE,
+    UNPACKED,
+    CarriedEvent,
+    CarriedStructured,
+    now,
+)
 from adapters.cosnotification.service.stubs import CORBA, CosNotification
 from adapters.cosnotification.stubs import omniORB
 from adapters.cosnotification.typed.dynamic import Form, forms
@@ -20,7 +26,7 @@ _TK_ALIAS: Final = 21
 _PROPERTY: Final = CosNotification.Property._NP_RepositoryId
 
 
-class CarriedOperation(CarriedEvent):
+class CarriedOperation(CarriedStructured):
     """`op(p1, …)`: a `%TYPED` event to structured consumers, its PropertySeq to untyped ones."""
 
     is_typed = True
@@ -33,20 +39,22 @@ class CarriedOperation(CarriedEvent):
             CosNotification.Property(parameter, any_)
             for (parameter, _), any_ in zip(operation.parameters, anys, strict=True)
         ]
-        event_type = CosNotification.EventType("", TYPED_TYPE_NAME)
-        header = CosNotification.EventHeader(CosNotification.FixedEventHeader(event_type, ""), [])
-        structured = CosNotification.StructuredEvent(header, [name, *parameters], CORBA.Any(CORBA.TC_null, None))
-        super().__init__(structured, CORBA.Any(CosNotification._tc_PropertySeq, structured.filterable_data))
+        super().__init__("", TYPED_TYPE_NAME, "", [], [name, *parameters], CORBA.Any(CORBA.TC_null, None))
+        self.arrived = now()
         self._interface_id = interface.id
 
+    @property
+    def any(self) -> Any:
+        return CORBA.Any(CosNotification._tc_PropertySeq, self.filterable_data)
+
     def packed(self) -> tuple[str, bytes]:
-        content = omniORB.cdrMarshal(CosNotification._tc_StructuredEvent, self.structured, True)
+        content = omniORB.cdrMarshal(EVENT_CODE, self, True)
         return "typed", marshal.dumps((self._interface_id, content))
 
     @property
     def typed(self) -> Any:
         """What match_typed of a filter in another process is given."""
-        operation, *parameters = self.structured.filterable_data
+        operation, *parameters = self.filterable_data
         event_type = CosNotification.EventType(self._interface_id, operation.value.value())
         type_ = CosNotification.Property("event_type", CORBA.Any(CosNotification._tc_EventType, event_type))
         return [type_, *parameters]
@@ -54,9 +62,9 @@ class CarriedOperation(CarriedEvent):
 
 def _unpacked(octets: bytes) -> CarriedOperation:
     interface_id, content = marshal.loads(octets)
-    structured = omniORB.cdrUnmarshal(CosNotification._tc_StructuredEvent, content, True)
+    is_ = omniORB.cdrUnmarshal(EVENT_CODE, content, True)
     event = CarriedOperation.__new__(CarriedOperation)
-    CarriedEvent.__init__(event, structured, CORBA.Any(CosNotification._tc_PropertySeq, structured.filterable_data))
+    CarriedStructured.__init__(event, "", TYPED_TYPE_NAME, "", [], is_.filterable_data, is_.remainder_of_body)
     event._interface_id = interface_id
     return event
 
@@ -85,7 +93,7 @@ def operation_in(event: CarriedEvent, interface: TypedInterface) -> tuple[Form, 
 def _properties(event: CarriedEvent) -> Any:
     if not event.is_untyped:
         structured = event.structured
-        if structured.header.fixed_header.event_type.type_name != ANY_TYPE_NAME:
+        if structured.type_name != ANY_TYPE_NAME:
             return structured.filterable_data
     any_ = event.any
     descriptor = _plain(any_)

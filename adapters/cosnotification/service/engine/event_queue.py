@@ -2,14 +2,18 @@
 
 Any number of threads put, one at a time takes. Putting takes no lock: what arrives goes to the end of a deque, and whoever takes
 sorts it in. Only over the limit the one who puts does that, so that a consumer which takes nothing costs no more than its limit.
+
+Where nothing that waits is preferred, delayed or ended by anything, every order is that of arrival: then nothing is sorted, and
+events are taken off the deque as they are.
 """
 
 from __future__ import annotations
 
+import operator
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -20,6 +24,8 @@ from mappings.filters.etcl import system_clock
 
 UNITS_PER_SEC: Final = 10_000_000  # TimeT
 
+_is_plain: Final = operator.attrgetter("plain")
+
 
 class Mapped(NamedTuple):
     """An event whose Priority or Timeout a mapping filter sets for this consumer (RULES.md 1.7)."""
@@ -27,6 +33,10 @@ class Mapped(NamedTuple):
     event: CarriedEvent
     priority: int | None
     timeout: int | None
+
+    @property
+    def plain(self) -> bool:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,11 @@ class EventQueue:
         self._now = now
         self._arrived: deque[CarriedEvent | Mapped] = deque()
         self._ordering = Ordering(rules.rules, None if over is None else lambda entry: over([entry.event]))
-        self._taken: list[Entry] = []  # and not yet settled
+        self._unsorted = (
+            False  # something has arrived that is not plain: set after it is there, cleared before all is sorted in
+        )
+        self._taken: list[CarriedEvent] = []  # and not yet settled
+        self._deadlines: dict[CarriedEvent, int] = {}  # of the taken, where they have one
         self._number = 0
         self._lock = threading.Lock()
         self._paused = False
@@ -95,27 +109,33 @@ class EventQueue:
 
     def put(self, event: CarriedEvent | Mapped) -> None:
         self._arrived.append(event)
+        if not event.plain:
+            self._unsorted = True
         if self._sleeping:
             self.nudge()
         if len(self._arrived) + self._ordering.length > self._most:
             self._make_room()
 
-    def put_many(self, events: Iterable[CarriedEvent]) -> None:
+    def put_many(self, events: Sequence[CarriedEvent]) -> None:
         self._arrived.extend(events)
+        if not all(map(_is_plain, events)):
+            self._unsorted = True
         if self._sleeping:
             self.nudge()
         if len(self._arrived) + self._ordering.length > self._most:
             self._make_room()
 
-    def take(self, batching: Batching, timeout_secs: float, *, stop: Callable[[], bool] | None = None) -> list[Entry]:
+    def take(
+        self, batching: Batching, timeout_secs: float, *, stop: Callable[[], bool] | None = None
+    ) -> list[CarriedEvent]:
         """Up to so many events that are due, which have to be settled; none after the time-out, or while paused.
 
         With a pacing interval fewer are given only when the first of them has waited that long.
         """
-        if len(self._arrived) == 1 and not self._ordering.length and batching.most == 1:
-            sole = self._sole()
-            if sole is not None:
-                return sole
+        if self._arrived and not self._unsorted and not batching.pacing:
+            plain = self._take_plain(batching.most)
+            if plain:
+                return plain
         until = time.monotonic() + timeout_secs
         while True:
             if self.refill is not None:
@@ -126,26 +146,25 @@ class EventQueue:
                 if wait_secs == 0.0:
                     got = self._pop(most)
                     if got:
-                        self._taken = got
-                        return got
+                        self._taken = [entry.event for entry in got]
+                        self._deadlines = {entry.event: entry.deadline for entry in got if entry.deadline < NEVER}
+                        return self._taken
                     wait_secs = self._secs_until_due(most, batching.pacing)  # all that was due had expired
             left_secs = until - time.monotonic()
             if left_secs <= 0 or (stop is not None and stop()):
                 return []
             self._sleep(left_secs if wait_secs is None else min(left_secs, wait_secs))
 
-    def _sole(self) -> list[Entry] | None:
-        """The usual case in one step: nothing waits but one event, which nothing delays and nothing ends."""
+    def _take_plain(self, most: int) -> list[CarriedEvent]:
+        """The usual case: what waits is in its order already. None where it may not be."""
         with self._lock:
             arrived, rules = self._arrived, self._rules
-            if self._paused or self._ordering.length or len(arrived) != 1 or (rules.timeout and rules.stops):
-                return None
-            event = arrived[0]
-            if isinstance(event, Mapped) or not event.is_plain:
-                return None
-            arrived.popleft()
-            self._number += 1
-            self._taken = [Entry(event, self._number)]
+            sorted_ = self._unsorted or self._ordering.length or (rules.timeout and rules.stops)
+            if sorted_ or self._paused or self.refill is not None:
+                return []
+            popleft = arrived.popleft
+            self._taken = [popleft() for _ in range(min(most, len(arrived)))]  # type: ignore[misc]
+            self._deadlines = {}
             return self._taken
 
     def take_first(self, wanted: Callable[[CarriedEvent], bool]) -> CarriedEvent | None:
@@ -167,18 +186,22 @@ class EventQueue:
         """What was taken is done with."""
         taken, self._taken = self._taken, []
         if self._over is not None and taken:
-            self._over([entry.event for entry in taken])
+            self._over(taken)
 
-    def expire(self, entries: list[Entry]) -> list[Entry]:
-        """Those of the taken whose time is not over."""
+    def expire(self, events: list[CarriedEvent]) -> list[CarriedEvent]:
+        """Those of some of the taken whose time is not over."""
+        deadlines = self._deadlines
+        if not deadlines:
+            return events
         now = self._now()
-        alive = [entry for entry in entries if entry.deadline > now]
-        if len(alive) < len(entries):
-            self._ordering.expired += len(entries) - len(alive)
-            self._taken = alive
-            if self._over is not None:
-                self._over([entry.event for entry in entries if entry not in alive])
-        return alive
+        late = {event for event in events if deadlines.get(event, NEVER) <= now}
+        if not late:
+            return events
+        self._ordering.expired += len(late)
+        self._taken = [event for event in self._taken if event not in late]
+        if self._over is not None:
+            self._over(late)
+        return [event for event in events if event not in late]
 
     def pause(self) -> None:
         with self._lock:
@@ -238,6 +261,7 @@ class EventQueue:
 
     def _sort_in(self) -> None:
         arrived = self._arrived
+        self._unsorted = False
         if not arrived:
             return
         if not len(self._ordering):
@@ -247,7 +271,7 @@ class EventQueue:
             item = arrived.popleft()
             number += 1
             if isinstance(item, Mapped):
-                event, priority, timeout = item
+                event, priority, timeout = item.event, item.priority, item.timeout
             else:
                 event, priority, timeout = item, None, None
             if priority is None:

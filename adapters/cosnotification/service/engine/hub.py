@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, final
 
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.route import Route
@@ -17,22 +17,65 @@ MOST_TYPES: Final = 10_000  # counted each for itself: suppliers may make up eve
 OTHERS: Final = ("*", "*")
 
 
+Record = Callable[[Sequence[CarriedEvent]], bool]
+
+
 class Full(Exception):
     """The channel takes no event now."""
 
 
+@final
 class Hub:
-    """Sending on takes no lock: it walks tuples that are replaced, never changed."""
+    """Sending on takes no lock: it walks tuples that are replaced, never changed.
+
+    What a channel may do to events before they are sent on is set, not overridden: `record`, `ledger`, `reject_over`. Where
+    none is, one look is all that they cost.
+    """
 
     def __init__(self, channel: str = "") -> None:
         self.accepted = 0
         self.passed: dict[tuple[str, str], int] = {}  # events by type; of two threads at once one may go uncounted
-        self.reject_over = 0  # MaxQueueLength where RejectNewEvents is set; 0: never
-        self.ledger: Ledger | None = None  # set where the channel's connections are Persistent
         self.persistent = False  # EventReliability of events that say none
         self._channel = channel
+        self._reject_over = 0
+        self._ledger: Ledger | None = None
+        self._record: Record | None = None
+        self._checked = False  # one of these is set
         self._routes: tuple[Route, ...] = ()
         self._lock = threading.Lock()
+
+    @property
+    def reject_over(self) -> int:
+        """MaxQueueLength where RejectNewEvents is set; 0: never."""
+        return self._reject_over
+
+    @reject_over.setter
+    def reject_over(self, value: int) -> None:
+        self._reject_over = value
+        self._note()
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Set where the channel's connections are Persistent."""
+        return self._ledger
+
+    @ledger.setter
+    def ledger(self, value: Ledger | None) -> None:
+        self._ledger = value
+        self._note()
+
+    @property
+    def record(self) -> Record | None:
+        """Sees all events first, and says whether they are passed on."""
+        return self._record
+
+    @record.setter
+    def record(self, value: Record | None) -> None:
+        self._record = value
+        self._note()
+
+    def _note(self) -> None:
+        self._checked = bool(self._reject_over) or self._ledger is not None or self._record is not None
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -46,43 +89,37 @@ class Hub:
         with self._lock:
             self._routes = tuple(other for other in self._routes if other is not route)
 
-    def publish(self, structured: Any) -> None:
-        """One StructuredEvent of the ORB: `send` in one step, for the usual case. Raises Full, StoreFailed."""
-        event = CarriedEvent(structured)
-        if self.reject_over or self.ledger is not None:
-            self.send(event)
-            return
-        self.accepted += 1
-        type_ = structured.header.fixed_header.event_type
-        try:
-            self.passed[type_.domain_name, type_.type_name] += 1
-        except KeyError:
-            self._count(event)
-        for route in self._routes:
-            route.offer(event)
-
     def send(self, event: CarriedEvent) -> None:
         """Raises Full, StoreFailed."""
-        if self.reject_over:
-            self._check_room()
-        if self.ledger is not None:
-            self._save_and_send([event], self.ledger)
+        if self._checked:
+            self._send_checked((event,))
             return
         self.accepted += 1
-        self._count(event)
+        try:
+            self.passed[event.domain_name, event.type_name] += 1
+        except KeyError:
+            self._count(event.type_key, 1)
         for route in self._routes:
             route.offer(event)
 
     def send_many(self, events: Sequence[CarriedEvent]) -> None:
         """All in order, or none: raises Full, StoreFailed."""
-        if self.reject_over:
-            self._check_room()
-        if self.ledger is not None:
-            self._save_and_send(events, self.ledger)
+        if self._checked:
+            self._send_checked(events)
             return
-        self.accepted += len(events)
-        for event in events:
-            self._count(event)
+        self._count_all(events)
+        for route in self._routes:
+            route.offer_many(events)
+
+    def _send_checked(self, events: Sequence[CarriedEvent]) -> None:
+        if self._reject_over and self.is_full:
+            raise Full
+        if self._record is not None and not self._record(events):
+            return
+        if self._ledger is not None:
+            self._save_and_send(events, self._ledger)
+            return
+        self._count_all(events)
         for route in self._routes:
             route.offer_many(events)
 
@@ -108,21 +145,31 @@ class Hub:
                 saved.append((event, owing))
         if saved:
             ledger.accept(self._channel, saved)
-        self.accepted += len(events)
-        for event in events:
-            self._count(event)
+        self._count_all(events)
         for put in puts:
             put()
 
-    def _count(self, event: CarriedEvent) -> None:
-        passed, type_ = self.passed, event.event_type
+    def _count_all(self, events: Sequence[CarriedEvent]) -> None:
+        """Mostly they are of one type: each run of equal ones is counted at once."""
+        self.accepted += len(events)
+        domain_name = type_name = None
+        run = 0
+        for event in events:
+            if event.type_name == type_name and event.domain_name == domain_name:
+                run += 1
+                continue
+            if run:
+                self._count((domain_name, type_name), run)  # type: ignore[arg-type]
+            domain_name, type_name = event.domain_name, event.type_name
+            run = 1
+        if run:
+            self._count((domain_name, type_name), run)  # type: ignore[arg-type]
+
+    def _count(self, type_: tuple[str, str], count: int) -> None:
+        passed = self.passed
         try:
-            passed[type_] += 1
+            passed[type_] += count
         except KeyError:
             if len(passed) >= MOST_TYPES:
                 type_ = OTHERS
-            passed[type_] = passed.get(type_, 0) + 1
-
-    def _check_room(self) -> None:
-        if self.is_full:
-            raise Full
+            passed[type_] = passed.get(type_, 0) + count

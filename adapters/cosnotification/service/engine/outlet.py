@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.event_queue import Batching, EventQueue
 from adapters.cosnotification.service.engine.failures import Verdict, verdict
-from adapters.cosnotification.service.engine.ordering import Entry
 
 IDLE_SECS = 5.0
 
@@ -27,7 +27,7 @@ class RetryPolicy:
     tries_of_unfit: int = 3
 
 
-Deliver = Callable[[list[Entry]], object]
+Deliver = Callable[[list[CarriedEvent]], object]
 
 
 class Outlet:
@@ -77,24 +77,24 @@ class Outlet:
     def _run(self) -> None:
         queue, batching = self.queue, self.batching
         while not self._stopping:
-            entries = queue.take(batching, IDLE_SECS, stop=self._is_stopping)
-            if not entries:
+            events = queue.take(batching, IDLE_SECS, stop=self._is_stopping)
+            if not events:
                 continue
             if self._stopping:
                 return
             try:
-                self._deliver(entries)
+                self._deliver(events)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next event must not wait for it
-                if not self._deliver_again(entries, verdict(error)):
+                if not self._deliver_again(events, verdict(error)):
                     return
             else:
-                self.delivered += len(entries)
+                self.delivered += len(events)
             queue.settle()
 
     def _is_stopping(self) -> bool:
         return self._stopping
 
-    def _deliver_again(self, entries: list[Entry], how: Verdict) -> bool:
+    def _deliver_again(self, events: list[CarriedEvent], how: Verdict) -> bool:
         """Until they are delivered or given up; False when the consumer is. An unfit batch is taken apart."""
         pause_secs = self._retry.first_pause_secs
         give_up = time.monotonic() + self._retry.give_up_secs
@@ -104,33 +104,33 @@ class Outlet:
                 self._gone()
                 return False
             if how is Verdict.UNFIT and tries >= self._retry.tries_of_unfit:
-                if len(entries) == 1:
+                if len(events) == 1:
                     self.unfit += 1
                     return True
-                return all(self._deliver_alone(entry) for entry in entries)
+                return all(self._deliver_alone(event) for event in events)
             self._pause.wait(pause_secs)
             pause_secs = min(pause_secs * 2, self._retry.longest_pause_secs)
             self._active.wait()
             if self._stopping:
                 return False
-            entries = self.queue.expire(entries)
-            if not entries:
+            events = self.queue.expire(events)
+            if not events:
                 return True
             tries += 1
             try:
-                self._deliver(entries)
+                self._deliver(events)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next event must not wait for it
                 how = verdict(error)
             else:
-                self.delivered += len(entries)
+                self.delivered += len(events)
                 return True
         return False
 
-    def _deliver_alone(self, entry: Entry) -> bool:
+    def _deliver_alone(self, event: CarriedEvent) -> bool:
         """One of a batch that did not go; False when the consumer is given up."""
         try:
-            self._deliver([entry])
+            self._deliver([event])
         except Exception as error:  # noqa: BLE001 - whatever it is, the next event must not wait for it
-            return self._deliver_again([entry], verdict(error))
+            return self._deliver_again([event], verdict(error))
         self.delivered += 1
         return True

@@ -93,5 +93,6 @@ class Ledger:
         except Exception:  # noqa: BLE001 - one that cannot be read must not keep the service from starting
             self.unreadable += 1
             return None
-        event.arrived, event.priority, event.timeout = arrived, priority, timeout
+        event.arrived = arrived
+        event.set_defaults(priority, timeout)
         return event
