@@ -26,7 +26,7 @@ Every adapter passes `tests/contract/`, which says in tests what this page says 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -112,6 +112,14 @@ it was taken and the same batch may be sent again; a StopError that only a perso
 of the sends. Done-callbacks may run on a thread of the adapter and must not block."""
 
 
+EventTypes: TypeAlias = "frozenset[tuple[str, str]] | None"
+"""Domain and type names of events, with `*` for any run of characters; None: all of them, or nobody knows; empty: none at all."""
+
+HearTypes: TypeAlias = "Callable[[EventTypes], None]"
+"""Called on whatever thread of the adapter, at the first answer after each connect and at every change. Must not block, nor call
+the adapter."""
+
+
 class Source(ABC):
     """Takes deliveries from one channel of one peer."""
 
@@ -154,6 +162,16 @@ class Source(ABC):
         """Unsubscribe and disconnect; unsettled deliveries are released. From any state, twice too; blocks a few seconds at the
         most, raises nothing. `connect` may follow."""
 
+    # Where peers speak of event types; from any thread but those of the adapter, in any state, and kept over connections
+
+    def watch_offers(self, heard: HearTypes) -> None:
+        """Tell from now on which types the channel's suppliers offer. A wire on which nobody says so never calls."""
+        return
+
+    def want(self, types: EventTypes) -> None:
+        """Ask the peer for these types alone. It may send others all the same: a wire without such a thing does nothing."""
+        return
+
 
 class Sink(ABC):
     """Sends to one channel of one peer."""
@@ -184,3 +202,14 @@ class Sink(ABC):
     def close(self) -> None:
         """Disconnect. Confirmations that are still open fail with a ReconnectError. From any state, twice too; blocks a few
         seconds at the most, raises nothing. `connect` may follow."""
+
+    # Where peers speak of event types: as at a source
+
+    def watch_wanted(self, heard: HearTypes) -> None:
+        """Tell from now on which types the channel's consumers want. A wire on which that cannot be known never calls, or calls
+        with None."""
+        return
+
+    def offer(self, types: EventTypes) -> None:
+        """Tell the channel's consumers that these types may come. None: nothing is known, and nothing is said."""
+        return

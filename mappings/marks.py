@@ -72,6 +72,7 @@ class MessageMarks:
         spelling = names.PROFILES[profile]
         self._id = spelling.root(names.GATEWAY_ID)
         self._hops = spelling.root(names.HOPS)
+        self._latest: tuple[tuple[str, ...], tuple[MessageProperty, ...]] = ((), ())
 
     def take(self, message: Message) -> tuple[Message, Marks]:
         """The message without its marks, and these."""
@@ -97,6 +98,14 @@ class MessageMarks:
         if marks.hops:
             added.append(MessageProperty(self._hops, "String", " ".join(marks.hops)))
         return _make_message(message.headers, (*message.properties, *added), message.body) if added else message
+
+    def put_hops(self, message: Message, hops: tuple[str, ...]) -> Message:
+        """On one that has none, and has its id. The hops of one event are nearly always those of the one before."""
+        known, added = self._latest
+        if hops is not known:
+            added = (MessageProperty(self._hops, "String", " ".join(hops)),) if hops else ()
+            self._latest = (hops, added)
+        return _make_message(message.headers, message.properties + added, message.body) if added else message
 
 
 def is_round_trip(marks: Marks, source: str, sink: str) -> bool:

@@ -102,8 +102,8 @@ def compile_passage(translation: Translation, translator: Translator | None = No
         event, found = take_from_event(as_event(payload))
         marks = mark(found, id_)
         id_ = marks.id or id_
-        message = forward(event, now_ms=now_ms, elapsed_ms=elapsed_ms, gid=id_)
-        return (marks_out.put(message, Marks(None, marks.hops)) if marks.hops else message), id_  # it has its $gid
+        message = forward(event, now_ms=now_ms, elapsed_ms=elapsed_ms, gid=id_)  # this puts the id there, as `$gid`
+        return marks_out.put_hops(message, marks.hops), id_
 
     def message_to_event(payload: Payload, id_: str, now_ms: int, _elapsed_ms: int) -> tuple[Payload, str]:
         message, found = marks_in.take(as_message(payload))
@@ -132,9 +132,11 @@ def _marking(translation: Translation) -> Callable[[Marks, str], Marks]:
     if source is None or sink is None:
         return lambda found, id_: found if found.id is not None else Marks(id_, found.hops)
 
+    here = (source,)
+
     def mark(found: Marks, id_: str) -> Marks:
         if found is NO_MARKS:
-            return Marks(id_, (source,))
+            return Marks(id_, here)
         if is_round_trip(found, source, sink):
             raise Looped(
                 f"it has been in {source} or {sink}, or in too many channels", path=" ".join(found.hops)[:1000]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ appender.console.layout.type=PatternLayout
 appender.console.layout.pattern=%p %c{1}: %m%n
 """
 """Spark's own log is for those who look for it; a job's output is the report."""
+
+END_SECS: Final = 20.0
 
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -45,9 +48,11 @@ def session(name: str, master: str | None, conf: Mapping[str, str], scratch: Pat
     try:
         spark = builder.getOrCreate()
     except Exception as trouble:  # whatever Java says
+        told = " ".join(str(trouble).split())[:300]  # by the JVM, while it is there
+        _end_jvm()
         raise CaptureError(
             "CAP-SPARK",
-            f"Spark does not start: {' '.join(str(trouble).split())[:300]}",
+            f"Spark does not start: {told}",
             hint="it needs a Java runtime (17 or newer), and a master that answers",
         ) from trouble
     try:
@@ -93,10 +98,27 @@ def _local(master: str | None, scratch: Path) -> dict[str, str]:
 
 
 def _end(spark: Any) -> None:
-    """And its JVM, so that no Java is left behind."""
-    gateway = spark.sparkContext._gateway
-    spark.stop()
+    try:
+        spark.stop()
+    finally:
+        _end_jvm()
+
+
+def _end_jvm() -> None:
+    """No Java is left behind, and the next session of this process starts its own: pyspark keeps the gateway of an ended JVM, and
+    would call into nowhere."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
     process = getattr(gateway, "proc", None)
-    if process is not None:
-        process.stdin.close()
-        process.wait(20)
+    if gateway is None or process is None:  # none has started, or it is spark-submit's
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):  # whatever is open ends with the process
+        gateway.shutdown()
+    process.stdin.close()
+    try:
+        process.wait(END_SECS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

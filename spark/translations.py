@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import SEALED
-from mappings.captures.payloads import PayloadWriter, read_payload
+from mappings.captures.payloads import PayloadReader, PayloadWriter
 from mappings.captures.sealing import Opener
 from mappings.captures.specification import Specification, specification_from_json, specification_from_text
 from mappings.errors import Expired, IsthmusError, MappingError
@@ -101,6 +101,7 @@ class Cells:
 
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
         self._opener = Opener(keys)
+        self._read = PayloadReader().read
         self.write = PayloadWriter().write
 
     def plain(self, cell: bytes, codec: str, column: str, event_id: str) -> bytes:
@@ -109,4 +110,4 @@ class Cells:
 
     def payload(self, cell: bytes, codec: str, column: str, event_id: str, form: Any) -> Payload:
         """Raises IsthmusError."""
-        return read_payload(form, self.plain(cell, codec, column, event_id))
+        return self._read(form, self.plain(cell, codec, column, event_id))

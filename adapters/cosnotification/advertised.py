@@ -6,8 +6,9 @@ from typing import Any
 
 from adapters.base import ReconnectError
 from adapters.cosnotification.faults import on_connect
+from adapters.cosnotification.ior import shorten
 from adapters.cosnotification.local_orb import LocalOrb
-from adapters.cosnotification.references import resolve, shorten
+from adapters.cosnotification.references import resolve
 from adapters.cosnotification.service.advertiser_stubs import advertise
 from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from adapters.base import AdapterError, ReconnectError
+from adapters.base import ReconnectError
 from adapters.cosnotification.faults import on_connect, spell
+from adapters.cosnotification.ior import Address, BadReference, decode_ior
 from adapters.cosnotification.kinds.kind import Kind, Role
 from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
+from adapters.cosnotification.our_channels import tells_all_subscriptions
 from adapters.cosnotification.references import find_channel, narrow, peer_of
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA
@@ -27,7 +30,7 @@ FAREWELL_MS: Final = 2_000  # how long we wait for a peer to hear that we go
 
 
 class Connection:
-    """`open` and `close` pair up; `close` twice is fine."""
+    """`open` and `close` pair up, also where `open` fails; `close` twice is fine."""
 
     def __init__(
         self,
@@ -50,27 +53,28 @@ class Connection:
         self._admin: Any = None  # where it is ours
         self._filter: Any = None
         self.proxy: Any = None
+        self.tells_all_subscriptions = (
+            False  # whether the types that the channel names are all that its consumers may want
+        )
         self.partner: Any = None  # whom events are pushed to or pulled from: the proxy, but for typed clients
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
-        """Removes what was left behind; `remember` is told of what we have at the peer before anybody can rely on it.
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
+        """Removes what was left behind, from the first on, and says how many of it are no more; `remember` is told of what we have
+        at the peer before anybody can rely on it.
 
-        Raises ReconnectError or StopError, with nothing left behind.
+        Raises ReconnectError or StopError.
         """
+        removed = self._remove_all(left_behind)
         try:
-            for operation, reference in left_behind:
-                self._remove(operation, reference)
             self._open(remember)
-        except AdapterError:
-            self.close()
-            raise
         except CORBA.Exception as error:
-            self.close()
             raise on_connect(error, f"connecting to {self._peer}") from error
+        return removed
 
     def _open(self, remember: Callable[[list[Trace]], None]) -> None:
         place = self._place
         channel = find_channel(self._orb, self._endpoint, self._channel, self._kind, self._timeout_ms)
+        self.tells_all_subscriptions = tells_all_subscriptions(self._orb.to_string(channel))
         if place.own_admin:
             set_channel_terms(channel, self._channel)
         admin = self._bounded(place.new_admin(channel))
@@ -139,11 +143,35 @@ class Connection:
             return False
         return True
 
-    def _remove(self, operation: str, reference: str) -> None:
-        with suppress(CORBA.Exception):
-            found = self._orb.corba.string_to_object(reference)
-            set_time_out(found, min(self._timeout_ms, FAREWELL_MS))
-            found._dynamic_op(operation, (), ())()
+    def _remove_all(self, left_behind: Sequence[Trace]) -> int:
+        """How many of these are no more, or stand at an address where nobody answers: the peer has moved, if it can be connected to
+        at all. Takes about as long as two calls at the most, lest a peer with a past be one that is never reached."""
+        deaf: set[Address] = set()
+        until = time.monotonic() + 2 * self._timeout_ms / 1000
+        for count, (operation, reference) in enumerate(left_behind):
+            if time.monotonic() > until:
+                return count
+            address = _address(reference)
+            if address not in deaf and not self._remove(operation, reference) and address is not None:
+                deaf.add(address)
+        return len(left_behind)
+
+    def _remove(self, operation: str, reference: str) -> bool:
+        """Whether somebody has answered."""
+        for _ in range(2):  # the first call to a peer that was restarted may meet its old connection, and no more
+            try:
+                found = self._orb.corba.string_to_object(reference)
+                set_time_out(found, min(self._timeout_ms, FAREWELL_MS))
+                found._dynamic_op(operation, (), ())()
+            except CORBA.COMM_FAILURE:
+                continue
+            except (CORBA.TRANSIENT, CORBA.TIMEOUT):
+                return False
+            except CORBA.Exception:
+                return True
+            else:
+                return True
+        return False
 
     def ping(self) -> ReconnectError | None:
         """What is wrong with the peer, or None."""
@@ -167,6 +195,14 @@ class Connection:
             raise ReconnectError("COR-PEER", f"{self._peer} gave no object where it must")
         set_time_out(reference, self._timeout_ms)
         return reference
+
+
+def _address(reference: str) -> Address | None:
+    try:
+        profiles = decode_ior(reference).profiles
+    except BadReference:
+        return None
+    return profiles[0].addresses[0] if profiles else None
 
 
 class Pulse:

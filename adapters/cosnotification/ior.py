@@ -202,3 +202,8 @@ def orb_name(number: int) -> str:
     letters = struct.pack(">L", number).rstrip(b"\0")
     spelt = letters.decode("latin-1") if letters.isalnum() else ""
     return ORBS.get(number) or (f"{spelt} ({number:#010x})" if spelt else f"{number:#010x}")
+
+
+def shorten(reference: str) -> str:
+    """For messages: an IOR is hundreds of characters of nothing to read."""
+    return reference if len(reference) <= 80 else f"{reference[:60]}…"

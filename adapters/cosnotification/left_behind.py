@@ -18,7 +18,7 @@ Trace = tuple[str, str]
 """What we have at a peer: an operation without arguments that ends it, and the reference of the object to call it on. By its
 reference, never by its id: after a restart of the peer the id may be somebody else's."""
 
-MOST_AT_ONCE: Final = 50  # traces that one connect removes: each may cost the time-out of a farewell
+MOST_AT_ONCE: Final = 50  # traces that one connect removes
 
 
 class LeftBehind:
@@ -87,12 +87,13 @@ class Traces:
         self._asked: list[Trace] = []
 
     def of_others(self) -> list[Trace]:
-        """What a connect must remove first."""
+        """What a connect must remove first, as far as it comes with it."""
         self._asked = self._left_behind.at(self._peer)
         return self._asked
 
-    def connected(self) -> None:
-        self._left_behind.removed(self._peer, self._asked)
+    def removed(self, count: int) -> None:
+        """We are connected, and so many of these are no more."""
+        self._left_behind.removed(self._peer, self._asked[:count])
         self._asked = []
 
     def remember(self, traces: list[Trace]) -> None:

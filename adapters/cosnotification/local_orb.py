@@ -108,6 +108,8 @@ class Room:
 class _Core:
     def __init__(self, settings: OrbSettings, held: Sequence[str]) -> None:
         shims.install()
+        for id_ in settings.value_boxes:
+            shims.allow_value_box(id_)
         self.settings = settings
         self.users = 0
         self._lock = threading.Lock()

@@ -17,7 +17,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from importlib.util import find_spec
 from typing import Any, Final, Protocol
 
 from adapters.base import AdapterError, ReconnectError, StopError
@@ -29,7 +30,6 @@ from adapters.cosnotification.worker.told import heard
 
 START_SECS: Final = 30.0
 STOP_SECS: Final = 15.0
-CLOSE_SECS: Final = 6.0  # for one end to take its leave of a peer
 QUIET_SECS: Final = 1.0  # then the worker is asked whether it lives
 HUNG_SECS: Final = 20.0  # without a sign of life: it is killed
 GATHER_SECS: Final = 0.001
@@ -69,13 +69,20 @@ class Worker:
     """One life of the worker process."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        reader, writer = pipe()
-        with theirs:
-            given = [theirs.fileno(), writer]
-            command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", *map(str, given)]
-            self.process = subprocess.Popen(command, pass_fds=given, stdin=subprocess.DEVNULL)
-        os.close(writer)
+        """Raises OSError where the system has no process, memory or descriptor to give."""
+        with ExitStack() as undo:
+            ours, theirs = socket.socketpair()
+            undo.callback(ours.close)
+            with theirs:
+                reader, writer = pipe()
+                undo.callback(os.close, reader)
+                given = [theirs.fileno(), writer]
+                command = [sys.executable, "-P", "-m", "adapters.cosnotification.worker", *map(str, given)]
+                try:
+                    self.process = subprocess.Popen(command, pass_fds=given, stdin=subprocess.DEVNULL)
+                finally:
+                    os.close(writer)
+            undo.pop_all()
         self.frames = Frames(ours, reader=reader)
         self.types_out = TypeNumbers(lambda number, data: self.frames.send(("types", number, data)))
         self.types_in = NumberedTypes()
@@ -92,6 +99,11 @@ class Worker:
     def post_packed(self, frame: bytes) -> None:
         with suppress(Closed):
             self.frames.send_packed(frame)
+
+    def ask_for_a_sign(self) -> None:
+        """On the supervisor's thread, which must notice a worker that hangs, also while others wait for room in its socket."""
+        with suppress(Closed):
+            self.frames.send_if_room(("ping",))
 
     def call(self, name: str, *arguments: Any) -> Future[Any]:
         answer: Future[Any] = Future()
@@ -166,6 +178,8 @@ class Orb:
         """Raises StopError where the ORB does not come up; nothing is then left running."""
         if self._thread is not None:
             return
+        if find_spec("omniORB") is None:  # the worker would say so in a traceback, and be started again
+            raise ModuleNotFoundError("the library of the ORB is not installed", name="omniORB")
         self._stopping.clear()
         self._listen = _with_port(self.settings)
         worker = Worker()
@@ -262,10 +276,19 @@ class Orb:
             self.crashes += 1
             lived_secs = time.monotonic() - worker.born
             pause_secs = 0.0 if lived_secs > STEADY_SECS else min(pause_secs * 2 + 0.1, LONGEST_PAUSE_SECS)
-            if self._stopping.wait(pause_secs):
+            if (successor := self._successor(pause_secs)) is None:
                 return
-            worker = Worker()
+            worker = successor
             self._revive(worker)
+
+    def _successor(self, pause_secs: float) -> Worker | None:
+        """None when we are to end. A system without memory or processes to give is asked again: it must not end the supervision."""
+        while not self._stopping.wait(pause_secs):
+            try:
+                return Worker()
+            except OSError:
+                pause_secs = min(pause_secs * 2 + 0.1, LONGEST_PAUSE_SECS)
+        return None
 
     def _hear_out(self, worker: Worker) -> str | None:
         """Until the worker ends. What it says may be anything: it must not end the supervision, whatever comes of it."""
@@ -284,7 +307,7 @@ class Orb:
                 if time.monotonic() - heard_at > HUNG_SECS:
                     worker.process.kill()
                     return
-                worker.post("ping")
+                worker.ask_for_a_sign()
                 continue
             heard_at = time.monotonic()
             kind = frame[0]
@@ -337,13 +360,3 @@ def await_(answer: Future[Any], timeout_secs: float) -> Any:
         return answer.result(timeout_secs)
     except Late:
         raise ReconnectError("COR-WORKER", "the ORB's process does not answer") from None
-
-
-def close_end(orb: Orb, worker: Worker, number: int) -> bool:
-    """Whether nothing of it is left at the peer."""
-    try:
-        return bool(worker.call("close", number).result(CLOSE_SECS))
-    except Exception:  # noqa: BLE001 - whatever it is: we close, and look for what is left behind next time
-        return False
-    finally:
-        orb.detach(number)

@@ -1,30 +1,30 @@
 """Finds objects by what a person writes in a configuration. Everything is looked up anew at every call: peers restart.
 
 IOR:…                            as it stands
-corbaloc:…  corbaname:…          by the ORB; corbaname:rir:#ctx/name starts at `orb.naming_service`
+corbaloc:…  corbaname:…          by the ORB; corbaname:rir:#ctx/name, corbaloc:rir:/NameService: at `orb.naming_service`
 http://…  https://…              a document that holds one of the above
 anything else                    the path of a file that holds one of the above
 """
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
+import re
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
 from adapters.base import ReconnectError, StopError
 from adapters.cosnotification.faults import on_connect, spell
+from adapters.cosnotification.ior import shorten
 from adapters.cosnotification.kinds.kind import Kind
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA, CosNaming
+from adapters.cosnotification.web import LONGEST_TEXT_BYTES, fetch
 
 _SCHEMES: Final = ("ior:", "corbaloc:", "corbaname:")
 _WEB: Final = ("http://", "https://")
-_OUR_NAMES: Final = "corbaname:rir:#"
-LONGEST_TEXT_BYTES: Final = 1024 * 1024
+_OUR_NAMING: Final = re.compile(r"corba(?:loc:rir:/NameService|name:rir:(?:/NameService)?#(?P<name>.*))", re.IGNORECASE)
 
 
 def find_channel(
@@ -47,10 +47,10 @@ def find_channel(
     return found
 
 
-def read_reference(written: str, timeout_ms: int) -> str:
-    """IOR:…, corbaloc:… or corbaname:…, maybe out of a file or a document. Raises ReconnectError."""
+def read_reference(written: str, timeout_ms: int, ca_file: str | None = None) -> str:
+    """IOR:…, corbaloc:… or corbaname:…, maybe out of a file or a document. Raises ReconnectError or StopError."""
     text = written.strip()
-    return text if _is_reference(text) else _read(text, timeout_ms)
+    return text if _is_reference(text) else _read(text, timeout_ms, ca_file)
 
 
 def find_object(orb: LocalOrb, reference: str, timeout_ms: int) -> Any:
@@ -66,9 +66,10 @@ def resolve(orb: LocalOrb, reference: str, interface: Any, timeout_ms: int) -> A
 
 
 def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
-    text = read_reference(written, timeout_ms)
-    if text.lower().startswith(_OUR_NAMES) and orb.settings.naming_service is not None:
-        return _by_name(orb, orb.settings.naming_service, unquote(text[len(_OUR_NAMES) :]), timeout_ms)
+    text = read_reference(written, timeout_ms, orb.settings.ca_file)
+    ours = _OUR_NAMING.fullmatch(text)
+    if ours is not None:
+        return _at_our_naming_service(orb, written, ours["name"], timeout_ms)
     try:
         return orb.corba.string_to_object(text)
     except CORBA.BAD_PARAM as error:
@@ -82,6 +83,26 @@ def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
         raise ReconnectError("COR-REFERENCE", "the IOR is damaged", path=shorten(written)) from error
     except CORBA.Exception as error:
         raise on_connect(error, f"looking up {shorten(written)}") from error
+
+
+def _at_our_naming_service(orb: LocalOrb, written: str, name: str | None, timeout_ms: int) -> Any:
+    """What has this name there; without a name, the naming service itself."""
+    there = orb.settings.naming_service
+    if there is None:
+        raise StopError(
+            "COR-REFERENCE",
+            "there is no naming service to look it up at",
+            path=shorten(written),
+            hint="set orb.naming_service, or write corbaname::host:port#name",
+        )
+    if _OUR_NAMING.fullmatch(there.strip()):
+        raise StopError(
+            "COR-REFERENCE",
+            "the naming service cannot be found through itself",
+            path="orb.naming_service",
+            hint="write corbaloc::host:2809/NameService",
+        )
+    return _find(orb, there.strip(), timeout_ms) if name is None else _by_name(orb, there, unquote(name), timeout_ms)
 
 
 def _by_name(orb: LocalOrb, naming_service: str, name: str, timeout_ms: int) -> Any:
@@ -136,34 +157,18 @@ def peer_of(endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) 
     return f"channel {channel.channel} of {shorten(endpoint.factory or '')}"
 
 
-def shorten(reference: str) -> str:
-    """For messages: an IOR is hundreds of characters of nothing to read."""
-    return reference if len(reference) <= 80 else f"{reference[:60]}…"
-
-
 def _is_reference(text: str) -> bool:
     return text.lower().startswith(_SCHEMES)
 
 
-def _read(name: str, timeout_ms: int) -> str:
-    content = _fetch(name, timeout_ms) if name.lower().startswith(_WEB) else _read_file(name)
+def _read(name: str, timeout_ms: int, ca_file: str | None) -> str:
+    on_the_web = name.lower().startswith(_WEB)
+    content = fetch(name, timeout_ms, ca_file) if on_the_web else _read_file(name)
     text = content.decode("latin-1").strip()
     if not _is_reference(text):
-        what = "document" if name.lower().startswith(_WEB) else "file"
+        what = "document" if on_the_web else "file"
         raise ReconnectError("COR-REFERENCE", f"the {what} holds no reference", path=shorten(name))
     return text
-
-
-def _fetch(url: str, timeout_ms: int) -> bytes:
-    """Certificates of https are checked against those that the system trusts."""
-    try:
-        with urllib.request.urlopen(url, timeout=timeout_ms / 1000) as document:
-            return bytes(document.read(LONGEST_TEXT_BYTES))
-    except urllib.error.HTTPError as error:
-        reason = f"the server answers {error.code} {error.reason}"
-    except (OSError, ValueError) as error:  # URLError among them
-        reason = f"it cannot be fetched: {getattr(error, 'reason', error)}"
-    raise ReconnectError("COR-REFERENCE", reason, path=shorten(url), hint="is the web server running?")
 
 
 def _read_file(name: str) -> bytes:
@@ -172,5 +177,8 @@ def _read_file(name: str) -> bytes:
             return file.read(LONGEST_TEXT_BYTES)
     except OSError as error:
         raise ReconnectError(
-            "COR-REFERENCE", f"the file cannot be read: {error.strerror}", path=name, hint="is the service running?"
+            "COR-REFERENCE",
+            f"the file cannot be read: {error.strerror}",
+            path=name,
+            hint="is the service running that writes it? (what begins with none of IOR:, corbaloc:, corbaname:, http: is a file)",
         ) from error

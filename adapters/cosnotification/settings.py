@@ -23,6 +23,9 @@ def _network(text: str) -> str:
 Network = Annotated[str, AfterValidator(_network)]
 
 
+RepositoryId = Annotated[str, Field(pattern=r"^(IDL|RMI|LOCAL|DCE):.+")]
+
+
 class OrbSettings(StrictModel):
     """The one ORB of the gateway."""
 
@@ -40,10 +43,21 @@ class OrbSettings(StrictModel):
         description="Where names of the form corbaname:rir:#context/name are looked up: the reference of a naming service, in any "
         "form that `factory` takes.",
     )
+    ca_file: str | None = Field(
+        default=None,
+        min_length=1,
+        description="PEM file of the authorities that vouch for web servers (references by https://…); absent: those that the "
+        "system trusts.",
+    )
     allow: list[Network] | None = Field(
         default=None,
         min_length=1,
         description="Addresses (10.1.2.3) and networks (10.0.0.0/8) whose connections are taken; absent: all.",
+    )
+    value_boxes: list[RepositoryId] = Field(
+        default=[],
+        description="Ids of the value boxes that peers send inside events (IDL:Acme/Box:1.0, RMI:…): the ORB library can "
+        "read no others.",
     )
     max_message_bytes: int = Field(
         default=64 * 1024 * 1024, ge=8192, description="No request may be larger, in either direction."
@@ -74,6 +88,19 @@ class OrbOverrides(StrictModel):
     code_set: Literal["UTF-8", "ISO-8859-1"] | None = Field(default=None, description="How our strings travel.")
     max_message_bytes: int | None = Field(default=None, ge=8192, description="No request may be larger.")
     bidirectional: bool | None = Field(default=None, description="Bidirectional GIOP.")
+    allow: list[Network] | None = Field(
+        default=None, min_length=1, description="Addresses and networks whose connections are taken."
+    )
+    value_boxes: list[RepositoryId] | None = Field(
+        default=None, description="Repository ids of the value boxes that this peer sends inside events."
+    )
+    server_threads: int | None = Field(default=None, ge=1, description="Calls of this peer that are served at once.")
+    connections_per_peer: int | None = Field(
+        default=None, ge=1, description="Calls to this peer at the same time; more would wait."
+    )
+    max_connections: int | None = Field(
+        default=None, ge=1, description="Connections of this peer that have a thread of their own."
+    )
 
     def over(self, settings: OrbSettings) -> OrbSettings:
         """An ORB of its own cannot have the address of the other."""

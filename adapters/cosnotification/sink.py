@@ -6,16 +6,24 @@ which events of a batch the peer had taken already, and which event killed the w
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, Final
 
-from adapters.base import Confirmation, DeadLetterError, Outgoing, ReconnectError, Refusal, RetryLaterError, Sink
-from adapters.cosnotification.left_behind import Traces
-from adapters.cosnotification.orb import Orb, Worker, await_, close_end
-from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities, peer_key
-from adapters.cosnotification.source import CONNECT_CALLS
+from adapters.base import (
+    Confirmation,
+    DeadLetterError,
+    EventTypes,
+    HearTypes,
+    Outgoing,
+    ReconnectError,
+    Refusal,
+    RetryLaterError,
+    Sink,
+)
+from adapters.cosnotification.client_end import ClientEnd
+from adapters.cosnotification.orb import Orb, Worker
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
 from adapters.cosnotification.worker.frames import pack
 from adapters.cosnotification.worker.told import heard
 from mappings.model import StructuredEvent
@@ -26,49 +34,43 @@ REMEMBERED: Final = 10_000  # ids
 class _Batch:
     """A batch at the worker."""
 
-    def __init__(self, ids: list[str], places: list[int], refusals: list[Refusal]) -> None:
-        self.ids = ids  # of what was sent to the worker
-        self.places = places  # of these in the link's batch
-        self.refusals = refusals  # known before it was sent
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._all = ids  # of the link's batch
+        self.places: list[int] = []  # in the link's batch, of what goes to the worker
+        self.refusals: list[Refusal] = []  # known before it goes there
+        self.careful = False
         self.confirmation: Confirmation = Future()
-        self.trying: int | None = None  # what the worker was at, in careful mode
+        self.trying: int | None = None  # what the worker was at, in careful mode, …
+        self.refused: set[int] = set()  # … and what had been refused by then
+
+    @property
+    def ids(self) -> list[str]:
+        """Of what goes to the worker."""
+        return [self._all[place] for place in self.places]
+
+    def taken(self, count: int, refused: set[int]) -> list[str]:
+        """Of the first so many: what was refused must be refused again, or nobody hears of it."""
+        return [id_ for index, id_ in enumerate(self.ids[:count]) if index not in refused]
 
 
-class CosNotificationSink(Sink):
+class CosNotificationSink(ClientEnd, Sink):
     """The ORB must run before `connect` and until after `close`."""
 
     def __init__(self, orb: Orb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> None:
+        super().__init__(orb, endpoint, channel)
         self.capabilities = capabilities(channel)
-        self._orb = orb
-        self._endpoint = endpoint
-        self._channel = channel
-        self._timeout_secs = (endpoint.call_timeout_ms or orb.settings.call_timeout_ms) / 1000
-        self._lock = threading.Lock()
-        self._number = 0  # of this end at the worker; 0: closed
-        self._worker: Worker | None = None
-        self._failure: ReconnectError | None = None
         self._batches: dict[int, _Batch] = {}  # at the worker, in order
         self._next = 0
         self._told_to_wait = False
         self._taken: dict[str, None] = {}  # ids that the peer took before a batch broke off
         self._suspects: dict[str, None] = {}  # ids in the batch that the worker died over
         self._poison: dict[str, None] = {}  # ids that killed it
-        self._traces = Traces(orb.left_behind, peer_key(endpoint, channel))
 
     # For the link
 
     def connect(self) -> None:
-        with self._lock:
-            self._failure = None
-            self._told_to_wait = False
-            self._number, self._worker = number, worker = self._orb.attach(self)
-        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._traces.of_others())
-        try:
-            await_(worker.call("sender", number, *arguments), self._timeout_secs * CONNECT_CALLS)
-        except BaseException:
-            self.close()
-            raise
-        self._traces.connected()
+        self._told_to_wait = False
+        self._open("sender")
 
     def check(self) -> None:
         if self._failure is not None:
@@ -80,49 +82,50 @@ class CosNotificationSink(Sink):
                 raise ReconnectError("COR-CLOSED", "the sink is not connected")
             if self._failure is not None:
                 raise self._failure
-            if self._told_to_wait:
-                if self._batches:
-                    raise RetryLaterError("COR-BUSY", "the peer has reached a limit of its own")
-                self._told_to_wait = False
-                self._worker.post("resume", self._number)
-            return self._send(self._worker, batch)
+            resuming = self._told_to_wait
+            if resuming and self._batches:
+                raise RetryLaterError("COR-BUSY", "the peer has reached a limit of its own")
+            self._told_to_wait = False
+            worker, end = self._worker, self._number
+            number = self._next
+            self._next += 1
+            sending = self._batches[number] = self._sort_out(batch)
+        try:
+            if resuming:
+                worker.post("resume", end)
+            worker.post_packed(_frame(worker, end, number, sending, batch))
+        except BaseException:
+            with self._lock:
+                self._batches.pop(number, None)
+            raise
+        return sending.confirmation
 
-    def _send(self, worker: Worker, outgoings: Sequence[Outgoing]) -> Confirmation:
-        refusals: list[Refusal] = []
-        places: list[int] = []
-        parcels: list[Any] = []
-        careful = False
+    def _sort_out(self, outgoings: Sequence[Outgoing]) -> _Batch:
+        """What goes to the worker, and what is refused already. With the lock."""
+        sorted_out = _Batch([outgoing.id for outgoing in outgoings])
         for place, outgoing in enumerate(outgoings):
             if self._taken and outgoing.id in self._taken:
                 del self._taken[outgoing.id]  # the batch comes again, this one needs not
             elif outgoing.id in self._poison:
-                refusals.append(Refusal(place, _crashes_the_orb()))
+                sorted_out.refusals.append(Refusal(place, _crashes_the_orb()))
             elif not isinstance(outgoing.payload, StructuredEvent):
                 error = DeadLetterError("COR-VALUE", "a message cannot be pushed to a channel: it takes events")
-                refusals.append(Refusal(place, error))
+                sorted_out.refusals.append(Refusal(place, error))
             else:
-                careful = careful or outgoing.id in self._suspects
-                places.append(place)
-                parcels.append(worker.types_out.parcel(outgoing.payload))
-        number = self._next
-        self._next += 1
-        try:
-            frame = pack(("batch", self._number, number, parcels, careful))
-        except ValueError:
-            refusals += _sift(places, parcels)
-            frame = pack(("batch", self._number, number, parcels, careful))
-        sent = _Batch([outgoings[place].id for place in places], places, refusals)
-        self._batches[number] = sent
-        worker.post_packed(frame)
-        return sent.confirmation
+                sorted_out.places.append(place)
+        if self._suspects:
+            sorted_out.careful = any(id_ in self._suspects for id_ in sorted_out.ids)
+        return sorted_out
 
     def close(self) -> None:
-        with self._lock:
-            number, self._number = self._number, 0
-            worker, self._worker = self._worker, None
-        if number and worker is not None:
-            self._traces.gone(removed=close_end(self._orb, worker, number))
+        self._leave()
         self._fail_all(ReconnectError("COR-CLOSED", "closed before the peer confirmed"))
+
+    def watch_wanted(self, heard: HearTypes) -> None:
+        self._types.watch(heard)
+
+    def offer(self, types: EventTypes) -> None:
+        self._types.tell(types)
 
     # For the supervisor
 
@@ -136,10 +139,14 @@ class CosNotificationSink(Sink):
         if frame[0] == "traces":
             self._traces.remember(frame[2])
             return False
+        if frame[0] == "types_told":
+            self._types.heard(frame)
+            return False
         if frame[0] == "trying":
             with self._lock:
-                if frame[2] in self._batches:
-                    self._batches[frame[2]].trying = frame[3]
+                trying = self._batches.get(frame[2])
+                if trying is not None:
+                    trying.trying, trying.refused = frame[3], set(frame[4])
             return False
         _, _, number, refused, failure, pushed = frame
         with self._lock:
@@ -150,8 +157,7 @@ class CosNotificationSink(Sink):
             outcome: Any = heard(failure) if failure is not None else None
             if isinstance(outcome, ReconnectError):
                 self._failure = self._failure or outcome
-                refused_at = {index for index, _ in refused}
-                _remember(self._taken, [id_ for n, id_ in enumerate(batch.ids[:pushed]) if n not in refused_at])
+                _remember(self._taken, batch.taken(pushed, {index for index, _ in refused}))
             elif isinstance(outcome, RetryLaterError) or any(isinstance(r.error, RetryLaterError) for r in refusals):
                 self._told_to_wait = True
             else:
@@ -171,7 +177,7 @@ class CosNotificationSink(Sink):
             first = next(iter(self._batches.values()), None)
             if first is not None and first.trying is not None:
                 _remember(self._poison, [first.ids[first.trying]])
-                _remember(self._taken, first.ids[: first.trying])
+                _remember(self._taken, first.taken(first.trying, first.refused))
             elif first is not None:
                 _remember(self._suspects, first.ids)
         self._fail_all(error)
@@ -184,17 +190,25 @@ class CosNotificationSink(Sink):
             batch.confirmation.set_exception(error)
 
 
-def _sift(places: list[int], parcels: list[Any]) -> list[Refusal]:
-    """Take out what cannot travel to the worker: a value that is not what its type says."""
-    refusals = []
-    for index in reversed(range(len(parcels))):
-        try:
-            pack((parcels[index],))
-        except ValueError:
-            error = DeadLetterError("COR-VALUE", "a value does not fit its type")
-            refusals.append(Refusal(places[index], error))
-            del places[index], parcels[index]
-    return refusals
+def _frame(worker: Worker, end: int, number: int, batch: _Batch, outgoings: Sequence[Outgoing]) -> bytes:
+    """What cannot travel to the worker, because a value is not what its type says, is refused."""
+    parcel = worker.types_out.parcel
+    try:
+        parcels = [parcel(outgoings[place].payload) for place in batch.places]  # type: ignore[arg-type]
+        return pack(("batch", end, number, parcels, batch.careful))
+    except Exception:  # noqa: BLE001 - of one of them: which?
+        places, batch.places, parcels = batch.places, [], []
+        for place in places:
+            try:
+                made = parcel(outgoings[place].payload)  # type: ignore[arg-type]
+                pack((made,))
+            except Exception as error:  # noqa: BLE001 - whatever pickle and marshal say of it
+                why = f"a value does not fit its type: {type(error).__name__}: {error}"
+                batch.refusals.append(Refusal(place, DeadLetterError("COR-VALUE", why)))
+            else:
+                batch.places.append(place)
+                parcels.append(made)
+        return pack(("batch", end, number, parcels, batch.careful))
 
 
 def _remember(ids: dict[str, None], more: Sequence[str]) -> None:

@@ -13,17 +13,16 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from adapters.base import DeadLetterError, Delivery, ReconnectError, Source
-from adapters.cosnotification.left_behind import Traces
-from adapters.cosnotification.orb import Orb, Worker, await_, close_end
-from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities, peer_key
+from adapters.base import DeadLetterError, Delivery, EventTypes, HearTypes, ReconnectError, Source
+from adapters.cosnotification.client_end import ClientEnd
+from adapters.cosnotification.orb import Orb, Worker
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import heard
 from mappings.makers import maker
 
 _make_delivery: Final = maker(Delivery)
 
-CONNECT_CALLS: Final = 8  # calls to the peer that a connection takes at the most, each with its own time-out
 CREDIT_SHARE: Final = 8  # room is told of when an eighth of the buffer is free again
 
 
@@ -47,43 +46,26 @@ class _Entry:
         return _make_delivery(payload, self.id, self.received_at, persistent, self.redelivered, original, error, self)
 
 
-class CosNotificationSource(Source):
+class CosNotificationSource(ClientEnd, Source):
     """The ORB must run before `connect` and until after `close`."""
 
     def __init__(self, orb: Orb, endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> None:
+        super().__init__(orb, endpoint, channel)
         self.capabilities = capabilities(channel)
-        self._orb = orb
-        self._endpoint = endpoint
-        self._channel = channel
-        self._timeout_secs = (endpoint.call_timeout_ms or orb.settings.call_timeout_ms) / 1000
-        self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._waiting: deque[_Entry] = deque()
         self._handed: dict[_Entry, None] = {}  # in the order in which they were handed over
         self._taking = False
         self._woken = False
-        self._failure: ReconnectError | None = None
-        self._number = 0  # of this end at the worker; 0: closed
-        self._worker: Worker | None = None
         self._uncredited = 0
-        self._traces = Traces(orb.left_behind, peer_key(endpoint, channel))
         self._prefix = uuid.uuid4().hex[:12]
         self._count = 0
 
     # For the link
 
     def connect(self) -> None:
-        with self._lock:
-            self._failure = None
-            self._uncredited = 0
-            self._number, self._worker = number, worker = self._orb.attach(self)
-        arguments = (self._endpoint.model_dump_json(), self._channel.model_dump_json(), self._traces.of_others())
-        try:
-            await_(worker.call("receiver", number, *arguments), self._timeout_secs * CONNECT_CALLS)
-        except BaseException:
-            self.close()
-            raise
-        self._traces.connected()
+        self._uncredited = 0
+        self._open("receiver")
 
     def receive(self, limit: int, timeout_secs: float) -> list[Delivery]:
         if self._number == 0:
@@ -105,13 +87,11 @@ class CosNotificationSource(Source):
                 entry.place = "handed"
                 self._handed[entry] = None
                 self._uncredited += entry.worker is self._worker and not entry.redelivered
-            self._give_credit()
-        return [entry.delivery() for entry in map(_unpacked, taken)]
-
-    def _give_credit(self) -> None:
-        if self._worker is not None and self._uncredited * CREDIT_SHARE >= self._channel.buffer:
-            self._worker.post("credit", self._number, self._uncredited)
+            worker, number = self._worker, self._number
+        if worker is not None and self._uncredited * CREDIT_SHARE >= self._channel.buffer:
+            worker.post("credit", number, self._uncredited)
             self._uncredited = 0
+        return [entry.delivery() for entry in map(_unpacked, taken)]
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         settled: list[int] = []
@@ -125,8 +105,9 @@ class CosNotificationSource(Source):
                 if entry.place != "settled" and entry.worker is self._worker and entry.content[0]:
                     settled.append(entry.number)
                 entry.place = "settled"
-            if settled and self._worker is not None:
-                self._worker.post("settled", self._number, settled)
+            worker, number = self._worker, self._number
+        if settled and worker is not None:
+            worker.post("settled", number, settled)
 
     def release(self, deliveries: Sequence[Delivery]) -> None:
         with self._lock:
@@ -145,20 +126,25 @@ class CosNotificationSource(Source):
             self._arrived.notify_all()
 
     def close(self) -> None:
-        with self._lock:
-            number, self._number = self._number, 0
-            worker, self._worker = self._worker, None
-        if number and worker is not None:
-            self._traces.gone(removed=close_end(self._orb, worker, number))
+        self._leave()
         with self._lock:
             self._give_back(list(self._handed))
             for entry in self._waiting:
                 entry.worker = None
 
+    def watch_offers(self, heard: HearTypes) -> None:
+        self._types.watch(heard)
+
+    def want(self, types: EventTypes) -> None:
+        self._types.tell(types)
+
     # For the supervisor
 
     def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
         held = False
+        if frame[0] == "types_told":
+            self._types.heard(frame)
+            return False
         with self._lock:
             if frame[0] == "failed":
                 self._fail(heard(frame[2]))

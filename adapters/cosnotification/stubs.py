@@ -14,6 +14,7 @@ import CosNotifyComm
 import CosNotifyComm__POA
 import CosNotifyFilter
 import CosTypedEventChannelAdmin
+import CosTypedEventComm__POA
 import CosTypedNotifyChannelAdmin
 import CosTypedNotifyComm__POA
 
@@ -31,6 +32,7 @@ __all__ = [
     "CosNotifyComm__POA",
     "CosNotifyFilter",
     "CosTypedEventChannelAdmin",
+    "CosTypedEventComm__POA",
     "CosTypedNotifyChannelAdmin",
     "CosTypedNotifyComm__POA",
     "PortableServer",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from adapters.base import StopError
+from adapters.embedded_broker.listening import Heard, Listening
 from adapters.embedded_broker.messages import StoredMessage
 from adapters.embedded_broker.queues import TEMPORARY, Destinations, Limits, Queue, durable_key
 from adapters.embedded_broker.session import Session
@@ -44,6 +45,7 @@ class BrokerCore:
         self.max_head_bytes = max_head_bytes
         self.max_body_bytes = max_body_bytes
         self.destinations = Destinations(Limits(max_queue_messages, max_queue_bytes, self.settled))
+        self.listening = Listening(self.destinations)
         self._login = login
         self._password = password
         self._max_clients = max_clients
@@ -233,6 +235,11 @@ class Broker:
         if thread is not None and self._core is not None:
             self._core.loop.call_soon_threadsafe(self._core.loop.stop)
             thread.join(STOP_SECS)
+
+    def watch_topic(self, who: str, topic: str, heard: Heard) -> None:
+        """Tell whether anybody listens to the topic NAME, in place of what the same one has watched before."""
+        if self._core is not None:
+            self._core.loop.call_soon_threadsafe(self._core.listening.watch, who, f"/topic/{topic}", heard)
 
     def depths(self) -> dict[str, int]:
         """How many messages wait in each queue, and for each topic."""

@@ -198,6 +198,7 @@ class Destinations:
         self._queues: dict[str, Queue] = {}
         self._listeners: list[Queue] = []
         self._durable: dict[tuple[str, str], tuple[str, Queue]] = {}  # (client id, name) -> (topic, queue)
+        self.listeners_changed: Callable[[], None] = lambda: None
         self._routes: dict[str, list[Queue]] = {}  # topic -> who gets it; made anew when a listener joins or leaves
 
     def queues_for(self, destination: str) -> list[Queue]:
@@ -235,6 +236,7 @@ class Destinations:
         queue = Queue(topic, self._limits, key=key)
         self._listeners.append(queue)
         self._routes.clear()
+        self.listeners_changed()
         return queue
 
     def durable(self, client_id: str, name: str, topic: str) -> Queue | None:
@@ -268,6 +270,7 @@ class Destinations:
             return
         self._listeners = [other for other in self._listeners if other is not queue]
         self._routes.clear()
+        self.listeners_changed()
 
     def release(self, session: Session) -> None:
         for queue in [*self._queues.values(), *self._listeners]:

@@ -118,5 +118,6 @@ def capabilities(channel: JmsChannel) -> Capabilities:
         durable=True,
         acknowledges=True,
         ordered=True,
+        keeps=channel.destination.startswith("queue:") or channel.subscription is not None,
         max_batch=channel.max_batch,
     )

@@ -160,5 +160,6 @@ def capabilities(channel: MqChannel) -> Capabilities:
         durable=True,
         acknowledges=True,
         ordered=True,
+        keeps=channel.topic is None or channel.subscription is not None,
         max_batch=channel.max_batch,
     )

@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 from adapters.stomp.bodies import BODY, MARKS, BodyError, beyond_u_ffff, decode_body, encode_body
@@ -48,6 +49,8 @@ DELIVERY_COUNT: Final = "JMSXDeliveryCount"
 _INTEGERS: Final = frozenset({"JMSXGroupSeq", DELIVERY_COUNT})  # JMS itself says that these are int
 _BROKERS_OWN: Final = ("_AMQ_", "__AMQ_")  # Artemis shows its internal properties to STOMP subscribers
 
+_WHOLE: Final = frozenset({"byte", "short", "int", "long"})
+_name_of: Final = itemgetter(0)
 _make: Final = tuple.__new__  # half the time of calling the NamedTuple; there are dozens in every message
 _make_headers: Final = maker(Headers)
 _make_message: Final = maker(Message)
@@ -86,28 +89,34 @@ class Encoder:
             body = encode_body(message.body, flavour, self._map_bodies)
         except (BodyError, MappingError, UnicodeEncodeError, TypeError) as error:
             raise CodecError(f"the body cannot be sent: {error}") from None
-        lines = ["SEND\n", self._destination(destination), extra]
+        lines = ["SEND\n", self._destinations.get(destination) or self._destination(destination), extra]
         if flavour.duplicate_header is not None:
             lines.append(f"{flavour.duplicate_header}:{escape(id_)}\n")
-        if flavour.id_header is not None and len(id_.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES:
+        if flavour.id_header is not None and (
+            4 * len(id_) <= MAX_ID_BYTES or len(id_.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES
+        ):
             lines.append(f"{flavour.id_header}:ID:{escape(id_)}\n")
         lines += [f"{name}:{value}\n" for name, value in body.headers]
         self._headers(message.headers, now_ms, lines)
-        if len({name for name, _, _ in message.properties}) < len(message.properties):
+        properties = message.properties
+        if len(set(map(_name_of, properties))) < len(properties):
             raise CodecError("a property comes twice")
         coded: list[str] = []
         names, known = self._names, self._lines
-        for field in message.properties:
-            line = known.get(field) if field[1] == "String" else None
-            if line is not None:
-                lines.append(line)
-                continue
+        for field in properties:
             name, type_, value = field
+            if type_ == "String":
+                line = known.get(field)
+                if line is not None:
+                    lines.append(line)
+                    continue
             if value is None:
                 continue  # JMS: null and absent are the same
             start = names.get(name) or self._start(name)
-            if type_ != "String":
-                lines.append(f"{start}{_text(type_, value)}\n")  # no number needs to be escaped
+            if type_ in _WHOLE:
+                lines.append(f"{start}{value}\n")  # no number needs to be escaped
+            elif type_ != "String":
+                lines.append(f"{start}{_text(type_, value)}\n")
             elif name == BODY and (body.marked or value in MARKS):
                 lines.append(f"{PREFIX}{BODY}:{escape(value)}\n")
             elif "\0" in value or (flavour.java_text and beyond_u_ffff(value)):
@@ -116,16 +125,16 @@ class Encoder:
             else:
                 line = f"{start}{escape(value)}\n"
                 lines.append(line)
-                if name != BODY and len(line) <= LONGEST_LINE:
+                if name != BODY and value != id_ and len(line) <= LONGEST_LINE:
                     _remember(known, field, line, MOST_LINES)
         if coded:
             lines.append(f"{BASE64}:{escape(json.dumps(coded))}\n")
         most = flavour.max_header_bytes
-        # At the most four bytes a character: few messages need to be looked at line by line.
-        if most is not None and (len(lines) > MANY_LINES or 4 * sum(map(len, lines)) > most):
-            lines = self._within_limits(lines, most)
         lines.append("\n")
         head = "".join(lines)
+        # At the most four bytes a character: few messages need to be looked at line by line.
+        if most is not None and (len(lines) > MANY_LINES or 4 * len(head) > most):
+            head = "".join([*self._within_limits(lines[:-1], most), "\n"])
         if "\0" in head:
             raise CodecError("a property name or header field contains NUL")
         try:

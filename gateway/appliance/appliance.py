@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -31,14 +32,18 @@ from gateway.inlet.intakes import Intakes
 from gateway.journal.disk import Disk
 from gateway.links.accounts import Accounts
 from gateway.links.dead_letter_file import DeadLetterFile
+from gateway.links.demand import Demand, gated
+from gateway.links.demand_terms import asked_for_everything, source_of, terms_of
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus, Pace
+from gateway.links.numbered import Numbers, watching
 from gateway.links.replies import replies_of
 from gateway.links.sealed_bodies import sealing_of, with_sealed_bodies
 from gateway.links.start_time import holding
 from gateway.links.step import PatientStep
 from gateway.links.tap import Taps
 from gateway.links.translation import compile_step, holds_back, translation_of
+from gateway.notices.teller import Teller
 from gateway.settings.addresses import parse_address
 from gateway.settings.settings import Settings
 from mappings.errors import IsthmusError
@@ -63,14 +68,16 @@ class Appliance:
         if self._bridges is not None:
             settings = self._bridges.over(settings)
         self.settings = settings
-        self._listener = listener
+        self._listener = self._teller = listener = Teller(listener, lambda: self.settings, self.statuses)
         self._drain_secs = drain_secs
         self._run_dir = RunDir(Path(settings.run_dir))
         self._services = Services(settings, listener)
-        self._wiring = Wiring(settings, self._services)
-        self._intakes = Intakes(self._wiring.source, listener, drain_secs, disk)
+        self._wiring = Wiring(settings, self._services, self._teller.tray.peer)
+        self._demand = Demand(listener.demand_changed)
+        self._intakes = Intakes(self._channel_source, listener, drain_secs, disk)
         self._links: dict[str, Link] = {}
         self._accounts: dict[str, Accounts] = {}
+        self._numbers: dict[str, Numbers] = {}  # of links whose source numbers its events
         self._captures: Captures | None = None
         self._windows = DuplicateWindows(Path(settings.run_dir) / "duplicates")
         self._taps = Taps()
@@ -108,13 +115,16 @@ class Appliance:
     def _start(self) -> None:
         try:
             self._step(self._run_dir.acquire, self._run_dir.release)
+            self._step(self._teller.start, self._teller.stop)
             self._step(self._services.start, self._services.stop)
             self._start_capture()
             self._undo.append(self._windows.close)
             self._step(self._keep_letters, self._end_letters)
+            self._undo.append(self._demand.stop)
             self._undo.append(self._end_all_links)
             self._begin(running_links(self.settings))
             self._intakes.begin(self.settings, tuple(self._links))
+            self._demand.settle(self._links.keys(), asked_for_everything(self.settings))
             self._start_bridges()
             self._start_admin()
         except BaseException:
@@ -160,6 +170,7 @@ class Appliance:
         self._services.configure(settings)
         with suppress(IsthmusError, ImportError):  # the listener was told
             self._intakes.begin(settings, tuple(self._links))
+        self._demand.settle(self._links.keys(), asked_for_everything(settings))
         return difference
 
     def stop(self) -> bool:
@@ -186,6 +197,8 @@ class Appliance:
         """With what the link itself does not know."""
         if self._captures is not None:
             status = replace(status, capture=self._captures.status(status.id))
+        if (numbers := self._numbers.get(status.id)) is not None:
+            status = replace(status, missing=numbers.missing)
         return self._intakes.seen(status)
 
     def _start_admin(self) -> None:
@@ -220,11 +233,15 @@ class Appliance:
             stop_at_ratio=its.dead_letter.stop_at_ratio,
             stop_after=its.dead_letter.stop_after,
         )
+        outlet = self._wiring.sink(id_)
+        watch = self._services.watch_wanted(settings, id_, outlet)
+        gate = self._demand.begin(id_, terms_of(settings, id_), outlet, watch)
+        step = self._step_of(id_)
         return Link(
             id_,
-            handover.source if handover else self._source(id_),
-            self._wiring.sink(id_),
-            self._step_of(id_),
+            self._source(id_, handover),
+            outlet,
+            gated(step, gate) if its.on_demand else step,
             DeadLetterFile(settings.dead_letter_path(id_)),
             self._listener,
             pace,
@@ -261,7 +278,14 @@ class Appliance:
         translation = translation_of(self.settings, link)
         step = compile_step(translation, replies_of(self.settings, link))
         step = with_sealed_bodies(step, *sealing_of(self.settings, link))
-        return holding(step, self.settings.links[link].delivery.hold_secs) if holds_back(translation) else step
+        its = self.settings.links[link]
+        patient = holding(step, its.delivery.hold_secs) if holds_back(translation) else step
+        self._numbers.pop(link, None)
+        if its.numbered is None:
+            return patient
+        tell = partial(self._listener.numbers_missing, link)
+        self._numbers[link] = numbers = Numbers(its.numbered.field, its.numbered.by, tell)
+        return watching(patient, numbers)
 
     def _duplicates(self, link: str) -> Duplicates | None:
         settings = self.settings
@@ -276,10 +300,18 @@ class Appliance:
                 hint="give the gateway's user the right to write there, and room",
             ) from trouble
 
-    def _source(self, link: str) -> Source:
+    def _source(self, link: str, handover: Handover | None) -> Source:
         if self.settings.journalled(link):
             return self._intakes.source(self.settings, link)
-        return self._wiring.source(self.settings.links[link].source)
+        source = handover.source if handover else self._wiring.source(self.settings.links[link].source)
+        self._demand.source(source_of(self.settings, link), source)
+        return source
+
+    def _channel_source(self, channel: str) -> Source:
+        """For its inlet."""
+        source = self._wiring.source(channel)
+        self._demand.source(f"channel {channel}", source)
+        return source
 
     def _end_all_links(self) -> bool:
         """True when all ended in time, and what the journals took is on disk."""

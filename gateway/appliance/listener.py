@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from adapters.base import EventTypes
 from gateway.capture.observer import CaptureObserver
 from gateway.inlet.observer import InletObserver
 from gateway.links.observer import LinkObserver
@@ -19,6 +20,9 @@ class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
 
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         """A service that this process hosts is ready, or has stopped; `facts` name its address or the file of its reference."""
+
+    def demand_changed(self, link: str, types: EventTypes) -> None:
+        """Other types than before are wanted behind a link that is on demand."""
 
     def bridge_refused(self, operation: str, error: IsthmusError) -> None:
         """A CORBA client asked for a bridge that cannot be."""

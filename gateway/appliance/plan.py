@@ -7,7 +7,8 @@ from math import isinf
 from typing import Any, NamedTuple
 
 from adapters.cosnotification.settings import CosNotificationChannel
-from gateway.appliance.changes import changes, running_links
+from gateway.appliance.changes import changes, running_links, same_source
+from gateway.inlet.intakes import footprint
 from gateway.settings.settings import Settings
 from gateway.settings.topology import copies_at
 
@@ -47,7 +48,7 @@ def plan(old: Settings, new: Settings) -> Plan:
         begun=tuple(link for link in difference.begun if link not in ended),
         untouched=tuple(link for link in running_links(new) if link not in begun),
         subscriptions=tuple(sorted(_subscriptions(old) - _subscriptions(new))),
-        proxies=tuple(_proxies(old, difference.ended)),
+        proxies=tuple(_proxies(old, new, difference.ended)),
         copies=tuple(
             (channel, before.get(channel, 1), then.get(channel, 1))
             for channel in channels
@@ -69,12 +70,26 @@ def _subscriptions(settings: Settings) -> set[tuple[str, str, str]]:
     return found
 
 
-def _proxies(settings: Settings, links: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    for link in links:
-        its = settings.links[link]
-        for end, channel in (("source", its.source), ("sink", its.sink)):
-            if isinstance(settings.channels[channel], CosNotificationChannel):
-                yield link, end, channel
+def _proxies(old: Settings, new: Settings, ended: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    for link in ended:
+        its = old.links[link]
+        if _is_corba(old, its.source) and not _source_stays(old, new, link):
+            yield link, "source", its.source
+        if _is_corba(old, its.sink):
+            yield link, "sink", its.sink
+
+
+def _is_corba(settings: Settings, channel: str) -> bool:
+    return isinstance(settings.channels[channel], CosNotificationChannel)
+
+
+def _source_stays(old: Settings, new: Settings, link: str) -> bool:
+    """Whether the connection to the source outlives the link: handed over to its successor, or an inlet that others need."""
+    if not old.journalled(link):
+        return same_source(old, new, link)
+    channel = old.links[link].source
+    readers = [id_ for id_ in running_links(new) if new.links[id_].source == channel and new.journalled(id_)]
+    return bool(readers) and footprint(old, channel) == footprint(new, channel)
 
 
 def _number(copies: float) -> int | None:

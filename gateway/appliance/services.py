@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from adapters.base import AdapterError
-from adapters.cosnotification.settings import CosNotificationEndpoint, OrbOverrides, OrbSettings
+from adapters.base import AdapterError, HearTypes, Sink
+from adapters.cosnotification.settings import CosNotificationEndpoint, OrbOverrides
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import write_whole
 from gateway.settings.addresses import parse_address
@@ -25,17 +25,22 @@ from gateway.settings.settings import Settings
 if TYPE_CHECKING:
     from adapters.cosnotification.left_behind import LeftBehind
     from adapters.cosnotification.orb import Orb
+    from adapters.embedded_broker.broker import Broker
     from gateway.bridges.registry import Bridges
     from gateway.domain.corba.service import EventDomainsService
+
+
+TOPIC: Final = "topic://"
 
 
 class Services:
     def __init__(self, settings: Settings, listener: Listener) -> None:
         self._settings = settings
         self._listener = listener
-        self._orbs: dict[OrbSettings, Orb] = {}
+        self._orbs: dict[str, Orb] = {}  # by their settings
         self._left_behind: LeftBehind | None = None
         self._event_domains: EventDomainsService | None = None
+        self._broker: Broker | None = None
         self._undo: list[Callable[[], object]] = []
 
     def start(self) -> None:
@@ -72,7 +77,8 @@ class Services:
         """The ORB of the gateway, or that of the endpoints which need it otherwise in the same way; started when it is first asked
         for. Raises StopError."""
         settings = self._settings.orb if overrides is None else overrides.over(self._settings.orb)
-        if settings not in self._orbs:
+        key = settings.model_dump_json()
+        if key not in self._orbs:
             from adapters.cosnotification.left_behind import LeftBehind
             from adapters.cosnotification.orb import Orb
 
@@ -80,9 +86,26 @@ class Services:
             hosts = overrides is None and self._settings.services.notification is not None
             orb = Orb(settings, self._left_behind, held=["notification"] if hosts else [])
             orb.start()
-            self._orbs[settings] = orb
+            self._orbs[key] = orb
             self._undo.append(orb.stop)
-        return self._orbs[settings]
+        return self._orbs[key]
+
+    def watch_wanted(self, settings: Settings, link: str, sink: Sink) -> Callable[[HearTypes], None]:
+        """How it is found out what is wanted behind the sink of a link: a broker of ours knows who listens to a topic; everybody
+        else tells the sink, or does not."""
+        channel_id = settings.links[link].sink
+        destination = getattr(settings.channels[channel_id], "destination", None) or ""
+        broker = self._broker
+        if broker is None or not settings.is_own_broker(settings.channels[channel_id].endpoint):
+            return sink.watch_wanted
+        if not destination.startswith(TOPIC):
+            return sink.watch_wanted
+
+        def watch(heard: HearTypes) -> None:
+            topic = destination.removeprefix(TOPIC)
+            broker.watch_topic(link, topic, lambda listened: heard(None if listened else frozenset()))
+
+        return watch
 
     def _start_broker(self, settings: BrokerServiceSettings) -> None:
         from adapters.embedded_broker.broker import Broker
@@ -92,6 +115,7 @@ class Services:
         store = Path(settings.store) if settings.store is not None else None
         broker = Broker(listen.host, listen.port, settings.login, password, store=store)
         self._undo.append(broker.stop)
+        self._broker = broker
         self._listener.service_changed("broker", "ready", address=broker.start())
 
     def _start_notification(self, settings: NotificationServiceSettings) -> None:

@@ -9,6 +9,7 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.jms.settings import JmsChannel, JmsEndpoint
 from adapters.memory.settings import MemoryChannel, MemoryEndpoint
 from adapters.mq.settings import MqChannel, MqEndpoint
+from adapters.notices.settings import NoticesChannel
 from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.appliance.services import Services
 from gateway.settings.settings import Settings
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 class Wiring:
     """Makes the ends of links. `settings` may be replaced between links, when the gateway takes over another configuration."""
 
-    def __init__(self, settings: Settings, services: Services) -> None:
+    def __init__(self, settings: Settings, services: Services, notices: MemoryPeer | None = None) -> None:
+        """`notices` has a queue for each channel of notices, by its id; None: no link takes from one."""
         self.settings = settings
         self._services = services
+        self._notices = notices
         self._memory_peers: dict[str, MemoryPeer] = {}
 
     def source(self, channel_id: str) -> Source:
@@ -48,6 +51,10 @@ class Wiring:
                 from adapters.memory.source import MemorySource
 
                 return MemorySource(self.memory_peer(channel.endpoint), channel)
+            case NoticesChannel() as channel, _ if self._notices is not None:
+                from adapters.memory.source import MemorySource
+
+                return MemorySource(self._notices, MemoryChannel(endpoint=channel.endpoint, name=channel_id))
             case other:
                 raise TypeError(f"no wire has such a channel: {other!r}")
 

@@ -11,7 +11,7 @@ from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.bridges.bridge import Bridge, EndPoint, ErrorCode, FlowStyle, InvalidEndPoints, MessageType, Role
 from gateway.settings.links import Delivery, LinkSettings
 from gateway.settings.settings import Settings
-from gateway.settings.topology import graph_of
+from gateway.settings.topology import graph_of, routed_edges
 from gateway.settings.wires import Channel
 
 _EVENTS: Final = {MessageType.STRUCTURED_EVENT: "structured", MessageType.SEQUENCE_EVENT: "sequence"}
@@ -43,17 +43,22 @@ def check_topology(settings: Settings, bridge: Bridge) -> None:
     graph, ways, members = graph_of(whole)
     link = whole.links[bridge.link]
     ends = members.of(link.source), members.of(link.sink)
-    domain: EventDomain[None] = EventDomain(
-        Rules(settings.domain.cycles == "forbid", settings.domain.diamonds == "forbid")
-    )
+    routed = {(edge.source, edge.sink) for edge in routed_edges(whole, members)} - set(graph.edges())
+    rules = Rules(settings.domain.cycles == "forbid", settings.domain.diamonds == "forbid")
+    domain: EventDomain[None] = EventDomain(rules)
+    everything: EventDomain[None] = EventDomain(rules._replace(forbid_diamonds=False))
     for _ in members.names:
         domain.add_channel(None)
+        everything.add_channel(None)
     code = ErrorCode.INVALID_JMSDESTINATION if bridge.sink.is_jms else ErrorCode.INVALID_CHANNELID
     if ways[ends] > 1 and settings.domain.diamonds == "forbid":
         raise InvalidEndPoints([(Role.SINK, code)], "a link leads from this source to this sink already")
     try:
-        for source, sink in [edge for edge in graph.edges() if edge != ends] + [ends]:
+        others = [edge for edge in graph.edges() if edge != ends]
+        for source, sink in [*others, ends]:
             domain.add_connection(Connection(source, sink))
+        for source, sink in [*others, *routed, ends]:  # rules that send elsewhere can close a cycle too
+            everything.add_connection(Connection(source, sink))
     except (CycleCreationForbidden, DiamondCreationForbidden) as error:
         raise InvalidEndPoints([(Role.SINK, code)], error.message) from error
 

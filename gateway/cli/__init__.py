@@ -1,6 +1,7 @@
 """The command line: `isthmus COMMAND …`.
 
     command_table.py   which commands there are; each is imported only when it is asked for
+    streams.py         standard input and output, whatever they are
     guard.py           exceptions become a sentence and an exit status
     exit_codes.py      the statuses
     <command>.py       one file per command
@@ -10,22 +11,20 @@ Nothing here may import pydantic, yaml, rich or a wire library: `isthmus --help`
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
+from gateway.cli import streams
 from gateway.cli.command_table import COMMANDS, load
 from gateway.cli.guard import guarded
 
 
 def main() -> None:
     """The console script."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal of another code set is no reason to fail
+    streams.prepare()
     sys.exit(run(sys.argv[1:]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-RARE: Final = frozenset({"looped", "dropped", "lost"})
+RARE: Final = frozenset({"looped", "expired", "duplicate", "dropped", "lost"})
 
 
 def shown(columns: Sequence[str], counts: Iterable[Mapping[str, int]]) -> list[str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from gateway.cli.tables import print_whole
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -69,7 +71,7 @@ def _show_channel(console: Console, channel: dict[str, Any]) -> None:
             Text(_names(type_["subscribed_by"])),
         )
     if channel["types"]:
-        console.print(table)
+        print_whole(console, table)
 
 
 def _names(parties: list[dict[str, str]]) -> str:

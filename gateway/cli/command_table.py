@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "translate": Entry("gateway.cli.translate:translate", "Translate events to messages, or back, as JSON Lines."),
     "filter": Entry("gateway.cli.filter:filter_", "Try an ETCL filter or a JMS selector on JSON Lines."),
     "links": Entry("gateway.cli.links:links", "Show the links of a running gateway and their accounts."),
+    "top": Entry("gateway.cli.top:top", "Show how fast the links of a running gateway are, as they go."),
     "advertise": Entry("gateway.cli.advertise:advertise", "Show the event types of a Notification Service of Isthmus."),
     "tap": Entry("gateway.cli.tap:tap", "Show events of a running gateway while they pass."),
     "plan": Entry("gateway.cli.plan:plan", "Show what a changed configuration would do to the running gateway."),

@@ -45,7 +45,8 @@ def demo(
     console = Console(highlight=False, soft_wrap=True)
     log.configure("text")
     file, ports = write_configuration(folder, Ports(orb_port, stomp_port, admin_port))
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):  # also where a shell starts its background jobs with SIGINT ignored
+        signal.signal(number, _interrupt)
     appliance = Appliance(load(file), log.GatewayLog())
     screen = Screen(console)
     with ExitStack() as parts:

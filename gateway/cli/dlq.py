@@ -30,7 +30,9 @@ def _duration(text: str) -> float:
         raise typer.BadParameter(str(wrong)) from None
 
 
-Config = Annotated[Path, typer.Argument(metavar="CONFIG", help="The gateway's configuration.", show_default=False)]
+Config = Annotated[
+    Path, typer.Argument(metavar="CONFIG", help="The gateway's configuration.", readable=False, show_default=False)
+]
 Keys = Annotated[
     list[str] | None,
     typer.Argument(metavar="[LETTER]...", help="Letters, by the first characters of their keys.", show_default=False),

@@ -44,12 +44,23 @@ def doctor(
         str | None,
         typer.Option(help="host:port in our references, where others reach us by another.", show_default=False),
     ] = None,
+    ca_file: Annotated[
+        str | None,
+        typer.Option(
+            help="PEM file of the authorities that vouch for web servers (https://…); orb.ca_file where a configuration says.",
+            show_default=False,
+        ),
+    ] = None,
     timeout_ms: Annotated[int, typer.Option(min=1, help="Longest wait for each answer.")] = 5_000,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
     """Examine references to CORBA objects: what they say, whether they lead somewhere, and whether that can call us back."""
     failed = False
-    for orb_settings, found in _patients(targets, listen, publish, timeout_ms):
+    for option, address, any_port in (("--listen", listen, True), ("--publish", publish, False)):
+        _check_address(option, address, any_port=any_port)
+    given = {"listen": listen, "publish": publish, "ca_file": ca_file, "call_timeout_ms": timeout_ms}
+    given = {name: value for name, value in given.items() if value is not None}
+    for orb_settings, found in _patients(targets, given):
         with _orb(orb_settings) as (orb, trouble):
             for name, reference in found:
                 diagnosis = _examine(orb, name, reference, timeout_ms, callback=callback, offline=offline)
@@ -61,22 +72,17 @@ def doctor(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _patients(
-    targets: list[str], listen: str | None, publish: str | None, timeout_ms: int
-) -> Iterator[tuple[OrbSettings, list[tuple[str, str]]]]:
+def _patients(targets: list[str], given: dict[str, Any]) -> Iterator[tuple[OrbSettings, list[tuple[str, str]]]]:
     """Names and references, with the ORB that they are examined with."""
     from adapters.cosnotification.settings import OrbSettings
 
-    given: dict[str, Any] = {"listen": listen, "publish": publish}
-    given = {name: value for name, value in given.items() if value is not None}
     plain = [(target, target) for target in targets if not target.endswith(YAML)]
     if plain:
-        yield OrbSettings(call_timeout_ms=timeout_ms, **given), plain
+        yield OrbSettings(**given), plain
     for target in targets:
         if target.endswith(YAML):
             settings = _settings(Path(target))
-            orb = settings.orb.model_copy(update={**given, "call_timeout_ms": timeout_ms})
-            yield orb, _references(settings)
+            yield from ((orb.model_copy(update=given), found) for orb, found in _by_orb(settings) if found)
 
 
 def _settings(file: Path) -> Any:
@@ -90,22 +96,40 @@ def _settings(file: Path) -> Any:
         raise typer.Exit(ExitCode.CONFIGURATION) from None
 
 
-def _references(settings: Any) -> list[tuple[str, str]]:
+def _by_orb(settings: Any) -> list[tuple[OrbSettings, list[tuple[str, str]]]]:
+    """The references of a configuration, each with the ORB that the gateway has for it: one endpoint may need its own."""
     from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 
-    found = [
-        (f"endpoint {id_}", endpoint.factory)
-        for id_, endpoint in settings.endpoints.items()
-        if isinstance(endpoint, CosNotificationEndpoint) and endpoint.factory is not None
-    ]
-    found += [
-        (f"channel {id_}", channel.reference)
-        for id_, channel in settings.channels.items()
-        if isinstance(channel, CosNotificationChannel) and channel.reference is not None
-    ]
+    found: list[tuple[OrbSettings, list[tuple[str, str]]]] = [(settings.orb, [])]
+
+    def add(endpoint: Any, name: str, reference: str | None) -> None:
+        if reference is None or not isinstance(endpoint, CosNotificationEndpoint):
+            return
+        orb = settings.orb if endpoint.orb is None else endpoint.orb.over(settings.orb)
+        for known, references in found:
+            if known == orb:
+                references.append((name, reference))
+                return
+        found.append((orb, [(name, reference)]))
+
+    for id_, endpoint in settings.endpoints.items():
+        add(endpoint, f"endpoint {id_}", getattr(endpoint, "factory", None))
+    for id_, channel in settings.channels.items():
+        if isinstance(channel, CosNotificationChannel):
+            add(settings.endpoints.get(channel.endpoint), f"channel {id_}", channel.reference)
     if settings.orb.naming_service is not None:
-        found.append(("orb.naming_service", settings.orb.naming_service))
+        found[0][1].append(("orb.naming_service", settings.orb.naming_service))
     return found
+
+
+def _check_address(option: str, text: str | None, *, any_port: bool) -> None:
+    from gateway.settings.addresses import AddressError, parse_address
+
+    if text is not None:
+        try:
+            parse_address(text, any_port=any_port)
+        except AddressError as error:
+            raise typer.BadParameter(f"{text} is no address: {error}", param_hint=option) from None
 
 
 @contextmanager
@@ -150,12 +174,17 @@ def _show(diagnosis: Diagnosis) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     shown = diagnosis.target if len(diagnosis.target) <= 100 else f"{diagnosis.target[:80]}…"
-    console.print(f"[bold]{escape(shown)}[/]")
+    console.print(f"[bold]{escape(_visible(shown))}[/]")
     for profile in diagnosis.reference.profiles if diagnosis.reference is not None else ():
         where = ", ".join(map(str, profile.addresses))
-        console.print(f"  IIOP {profile.version} at {escape(where)}, object key {len(profile.key)} octets")
+        console.print(f"  IIOP {profile.version} at {escape(_visible(where))}, object key {len(profile.key)} octets")
     for check in diagnosis.checks:
         style = STYLES[check.verdict]
-        console.print(f"  [{style}]{check.verdict:<8}[/]{escape(check.name)}: {escape(check.message)}")
+        console.print(f"  [{style}]{check.verdict:<8}[/]{escape(check.name)}: {escape(_visible(check.message))}")
         if check.hint and check.verdict != "ok":
-            console.print(f"          [dim]{escape(check.hint)}[/]")
+            console.print(f"          [dim]{escape(_visible(check.hint))}[/]")
+
+
+def _visible(text: str) -> str:
+    """What stands in a reference is written by others: it must not speak to the terminal."""
+    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)

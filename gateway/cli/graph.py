@@ -21,7 +21,7 @@ class Format(StrEnum):
 
 
 def graph(
-    file: Annotated[Path, typer.Argument(help="The configuration, a YAML file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="The configuration, a YAML file.", readable=False, show_default=False)],
     format_: Annotated[Format, typer.Option("--format", help="The language of the drawing.")] = Format.mermaid,
 ) -> None:
     """Draw channels and links as Mermaid or DOT text. With errors it is drawn as far as it can be read, and exits with 78."""

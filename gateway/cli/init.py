@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gateway.cli.exit_codes import ExitCode
 from gateway.settings.template import template_text
+from mappings.errors import IsthmusError
 
 
 def init(
@@ -18,15 +17,21 @@ def init(
 ) -> None:
     """Write an annotated configuration to start from. It runs as it is, on services of the gateway's own."""
     try:
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(template_text())
+        file = path.open("w" if force else "x", encoding="utf-8")
     except FileExistsError:
-        _refuse(f"{path} exists already (choose another name, or overwrite it with --force)")
+        hint = "choose another name, or overwrite it with --force"
+        raise IsthmusError("CLI-EXISTS", "there is such a file already", path=str(path), hint=hint) from None
     except OSError as error:
-        _refuse(f"{path} cannot be written: {error.strerror} (choose a file in a folder that exists and is yours)")
+        raise _not_written(path, error) from None
+    try:
+        with file:
+            file.write(template_text())
+    except OSError as error:
+        path.unlink(missing_ok=True)  # half a configuration would only be in the way of the next try
+        raise _not_written(path, error) from None
     print(f"wrote {path}; next: isthmus lint {path}, then isthmus run {path}")
 
 
-def _refuse(message: str) -> None:
-    print(f"isthmus: {message}", file=sys.stderr)
-    raise typer.Exit(ExitCode.FAILED)
+def _not_written(path: Path, error: OSError) -> IsthmusError:
+    hint = "choose a file in a folder that exists, is yours and has room"
+    return IsthmusError("CLI-WRITE", f"the file cannot be written: {error.strerror}", path=str(path), hint=hint)

@@ -18,6 +18,7 @@ import typer
 
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.tables import print_whole
 from gateway.journal.cursor_state import OUTCOMES, CursorState
 from gateway.journal.delivery_codec import DeliveryCodec
 from gateway.journal.envelope import key_from_text
@@ -288,7 +289,7 @@ def _show_summary(look: Inspection) -> None:
         for column in table.columns[1:]:
             column.justify = "right"
         if table.row_count:
-            console.print(table)
+            print_whole(console, table)
     for stranger in look.listing.strangers:
         console.print(Text(str(stranger)))
 

@@ -13,7 +13,9 @@ import typer
 
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.tables import print_whole
 from gateway.settings.addresses import AddressError, parse_address
+from mappings.errors import IsthmusError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,7 +35,7 @@ def links(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
     """Show the links of a running gateway and their accounts. Exits with 1 when one has stopped for good, 69 without an answer."""
-    statuses = _ask(admin)
+    statuses = ask(admin)
     if as_json:
         for status in statuses:
             print(json.dumps(status, ensure_ascii=False))
@@ -43,7 +45,8 @@ def links(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _ask(admin: str) -> list[dict[str, Any]]:
+def ask(admin: str) -> list[dict[str, Any]]:
+    """What the gateway tells of its links. Raises IsthmusError (LNK-NO-ANSWER)."""
     try:
         address = parse_address(admin)
     except AddressError as wrong:
@@ -63,11 +66,11 @@ def _ask(admin: str) -> list[dict[str, Any]]:
 
 
 def unavailable(address: object, reason: str) -> NoReturn:
-    print(
-        f"isthmus: no gateway answers at {address}: {reason} (is it running, and is `admin.listen` configured?)",
-        file=sys.stderr,
+    raise IsthmusError(
+        "LNK-NO-ANSWER",
+        f"no gateway answers at {address}: {reason}",
+        hint="is it running, and is `admin.listen` configured?",
     )
-    raise typer.Exit(ExitCode.UNAVAILABLE)
 
 
 def _show(statuses: list[dict[str, Any]]) -> None:
@@ -76,7 +79,9 @@ def _show(statuses: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     columns = shown(COLUMNS, (status["accounts"] for status in statuses))
-    table = Table("link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None)
+    table = Table(
+        "link", "state", *(column.replace("_", "-") for column in columns), "oldest", box=None, pad_edge=False
+    )
     for column in table.columns[2:]:
         column.justify = "right"
     console = Console(highlight=False)
@@ -84,10 +89,10 @@ def _show(statuses: list[dict[str, Any]]) -> None:
         oldest = status["oldest_pending_secs"]
         counts = [f"{status['accounts'][column]}" for column in columns]
         table.add_row(Text(status["link"]), status["state"], *counts, "" if oldest is None else f"{oldest:.1f} s")
-    console.print(table)
+    print_whole(console, table)
     inlets = {status["inlet"]["channel"]: status["inlet"] for status in statuses if status.get("inlet")}
     if inlets:
-        console.print(_inlet_table(inlets.values()))
+        print_whole(console, _inlet_table(inlets.values()))
     for status in statuses:
         for part, trouble in (
             ("", status["error"]),
@@ -96,14 +101,16 @@ def _show(statuses: list[dict[str, Any]]) -> None:
         ):
             if trouble:
                 hint = f" ({trouble['hint']})" if trouble.get("hint") else ""
-                console.print(Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"))
+                console.print(
+                    Text(f"{status['link']}{part}: {trouble['code']}: {trouble['message']}{hint}"), soft_wrap=True
+                )
 
 
 def _inlet_table(inlets: Iterable[dict[str, Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("channel", "state", "received", "unsafe", "journal", box=None)
+    table = Table("channel", "state", "received", "unsafe", "journal", box=None, pad_edge=False)
     for column in table.columns[2:]:
         column.justify = "right"
     for inlet in inlets:

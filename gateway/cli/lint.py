@@ -19,7 +19,9 @@ from gateway.settings.findings import SEVERITIES
 
 
 def lint(
-    files: Annotated[list[Path], typer.Argument(help="Configurations, YAML files.", show_default=False)],
+    files: Annotated[
+        list[Path], typer.Argument(help="Configurations, YAML files.", readable=False, show_default=False)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
     without_secrets: Annotated[
         bool,

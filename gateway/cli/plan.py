@@ -25,7 +25,9 @@ from mappings.errors import IsthmusError
 
 POLL_SECS: Final = 0.1
 
-New = Annotated[Path, typer.Argument(metavar="NEW", help="The changed configuration.", show_default=False)]
+New = Annotated[
+    Path, typer.Argument(metavar="NEW", help="The changed configuration.", readable=False, show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for scripts.")]
 
 
@@ -115,7 +117,14 @@ def _print(found: Plan, as_json: bool) -> None:
         print(f"! channel {channel}: {_copies(before)} of each event so far, {_copies(then)} then")
     for part in found.needs_restart:
         print(f"! {part}: differs, and is taken over at the next start only")
-    print(f"{len(found.untouched)} links are not touched" if not found.is_empty else "nothing changes")
+    count = len(found.untouched)
+    print(
+        "nothing changes"
+        if found.is_empty
+        else "1 link is not touched"
+        if count == 1
+        else f"{count} links are not touched"
+    )
 
 
 def _copies(number: float) -> str:

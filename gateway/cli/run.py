@@ -25,9 +25,11 @@ from gateway.appliance.appliance import Appliance
 from gateway.appliance.fencing import FencedDisk, fence
 from gateway.appliance.lease import Lease
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.supervisor import Supervisor
 from gateway.settings import Settings, SettingsError, Source, read
 from gateway.telemetry import log
 
+STATUS_SECS: Final = 10.0  # how often a supervisor is told how the links are
 ECHO_SECS: Final = 1.0  # a second signal that comes sooner is taken for the same one
 
 
@@ -37,7 +39,7 @@ class LogFormat(StrEnum):
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="The configuration, a YAML file.")],
+    config: Annotated[Path, typer.Argument(help="The configuration, a YAML file.", readable=False)],
     log_format: Annotated[
         LogFormat, typer.Option(help="Log lines for people (text) or for collectors (json).")
     ] = LogFormat.text,
@@ -50,11 +52,12 @@ def run(
     listener = log.GatewayLog()
     loaded = _loaded(config, listener)
     settings = loaded.settings
+    supervisor = Supervisor()
     with _signals() as signals:
         listener.gateway_changed("starting", name=settings.name, config=str(config), process=os.getpid())
         lease = None
         if settings.standby is not None:
-            lease = _lead(settings, signals, listener)
+            lease = _lead(settings, signals, listener, supervisor)
             if lease is None:
                 listener.gateway_changed("stopped", drained=True)
                 return
@@ -68,10 +71,14 @@ def run(
         active = Active(os.getpid(), str(config.absolute()), loaded.text)
         active.write(run_dir)
         listener.gateway_changed("ready", links=len(appliance.statuses()))
-        while signals.next() == signal.SIGHUP:
+        supervisor.ready(_seen(appliance))
+        while _watched(signals, supervisor, appliance) == signal.SIGHUP:
+            supervisor.reloading()
             active = _reload(appliance, config, listener, active)
             active.write(run_dir)
+            supervisor.ready(_seen(appliance))
         listener.gateway_changed("draining")
+        supervisor.stopping()
         forget_active(run_dir)
         drained = appliance.stop()
         if lease is not None:
@@ -86,8 +93,27 @@ class _Loaded(NamedTuple):
     text: str
 
 
-def _lead(settings: Settings, signals: _Signals, listener: log.GatewayLog) -> Lease | None:
-    """Wait until we lead; None where we are to end before."""
+def _watched(signals: _Signals, supervisor: Supervisor, appliance: Appliance) -> int:
+    """The next signal; until it comes the supervisor hears that we live, and how the links are."""
+    if not supervisor.is_there:
+        return signals.next()
+    while True:
+        number = signals.next_within(min(supervisor.pause_secs or STATUS_SECS, STATUS_SECS))
+        if number is not None:
+            return number
+        supervisor.alive(appliance.statuses)
+        supervisor.status(_seen(appliance))
+
+
+def _seen(appliance: Appliance) -> str:
+    statuses = appliance.statuses()
+    ready = sum(status.state == "ready" for status in statuses)
+    pending = sum(status.balance.pending for status in statuses)
+    return f"{ready} of {len(statuses)} links are ready, {pending} events are pending"
+
+
+def _lead(settings: Settings, signals: _Signals, listener: log.GatewayLog, supervisor: Supervisor) -> Lease | None:
+    """Wait until we lead; None where we are to end before. To a supervisor a gateway that stands by is up."""
     assert settings.standby is not None
     run_dir = Path(settings.run_dir)
     lease = Lease(run_dir, settings.standby.lease_secs)
@@ -96,6 +122,8 @@ def _lead(settings: Settings, signals: _Signals, listener: log.GatewayLog) -> Le
         if told != (leader := lease.leader()):
             told = leader
             listener.gateway_changed("standby", leader=leader)
+            supervisor.ready(f"standing by for {leader}")
+        supervisor.alive(lease.leader)
         if signals.next_within(settings.standby.lease_secs / 10) in (signal.SIGTERM, signal.SIGINT):
             return None
 

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
+from zipfile import is_zipfile
 
 import typer
 
@@ -17,6 +18,7 @@ from gateway.cli.exit_codes import ExitCode
 from gateway.cli.spark_job import JobFile, Target, run_job
 from gateway.cli.spark_times import micros
 from mappings.captures.errors import CaptureError
+from mappings.errors import IsthmusError
 
 DEFAULT_MASTER: Final = "local[*]"
 
@@ -288,7 +290,11 @@ def archive(path: Annotated[Path, typer.Argument(help="The zip file to write.", 
     """Write the archive that executors get: the packages of this installation that jobs need, for --py-files."""
     from gateway.cli.spark_job import write_archive
 
+    if path.exists() and not is_zipfile(path):  # an argument too few, and a configuration would be gone
+        hint = "name the zip file to write"
+        raise IsthmusError("CLI-EXISTS", "this is there, and is no zip file", path=str(path), hint=hint)
     write_archive(path)
+    print(f"wrote {path}")
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

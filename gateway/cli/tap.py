@@ -20,7 +20,7 @@ import typer
 
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.links import DEFAULT_ADMIN, unavailable
-from gateway.settings.addresses import AddressError, parse_address
+from gateway.settings.addresses import Address, AddressError, parse_address
 
 SILENCE_SECS: Final = 30.0  # the gateway says something every five seconds
 
@@ -57,17 +57,22 @@ def tap(
         raise typer.Exit(ExitCode.USAGE) from None
     asked = {"of": what, "stage": stage, "filter": filter_, "limit": limit}
     query = urlencode({name: value for name, value in asked.items() if value is not None})
+    for kind, data in _seen(address, f"/tap?{query}", _right(token_file)):
+        if kind == "missed":
+            print(f"isthmus: {data['missed']} events passed unseen", file=sys.stderr)
+        else:
+            print(json.dumps(data, ensure_ascii=False) if as_json else _line(data), flush=True)
+
+
+def _seen(address: Address, path: str, headers: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Trouble with the gateway is told here, apart from trouble with whoever reads what we print."""
     try:
         with closing(http.client.HTTPConnection(address.host, address.port, timeout=SILENCE_SECS)) as connection:
-            connection.request("GET", f"/tap?{query}", headers=_right(token_file))
+            connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
             if answer.status != http.HTTPStatus.OK:
                 _refused(answer)
-            for kind, data in _events(answer):
-                if kind == "missed":
-                    print(f"isthmus: {data['missed']} events passed unseen", file=sys.stderr)
-                else:
-                    print(json.dumps(data, ensure_ascii=False) if as_json else _line(data), flush=True)
+            yield from _events(answer)
     except (OSError, http.client.HTTPException, ValueError) as trouble:
         unavailable(address, str(trouble) or type(trouble).__name__)
 

@@ -31,7 +31,7 @@ from mappings.model import Message, StructuredEvent
 
 
 def test(
-    config: Annotated[Path, typer.Argument(help="The configuration, a YAML file.", show_default=False)],
+    config: Annotated[Path, typer.Argument(help="The configuration, a YAML file.", readable=False, show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,  # noqa: PT028  a command, not a test of pytest's
 ) -> None:
     """Run the tests that a configuration holds for its links; no peer is needed. Exits with 1 when one fails."""

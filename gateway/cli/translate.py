@@ -37,7 +37,8 @@ def translate(
         typer.Option(help="How property names are spelt.  [default: borland; with --link, that of its channel]"),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A configuration, for the rules of one of its links.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A configuration, for the rules of one of its links.", readable=False),
     ] = None,
     link: Annotated[str | None, typer.Option(metavar="NAME", help="The link in that configuration.")] = None,
     reverse: Annotated[bool, typer.Option("--reverse", help="Messages to events.")] = False,
@@ -73,18 +74,11 @@ def _name(profile: ProfileName) -> Literal["borland", "strict", "mq"]:
 
 
 def _options_of_link(config: Path, link: str) -> Options:
-    """Raises SettingsError. Secrets are not looked up: no peer is needed here, and so no password."""
+    """Raises SettingsError."""
+    from gateway.cli.link_of import settings_with
     from gateway.links.translation import translation_of
-    from gateway.settings import SettingsError, read
 
-    reading = read(config, look_up_secrets=False)
-    if reading.settings is None or any(finding.severity == "error" for finding in reading.findings):
-        raise SettingsError(reading.findings)
-    if link not in reading.settings.links:
-        known = ", ".join(reading.settings.links) or "none"
-        print(f"isthmus translate: {config} has no link {link!r} (there are: {known})", file=sys.stderr)
-        raise typer.Exit(ExitCode.USAGE)
-    return translation_of(reading.settings, link).options
+    return translation_of(settings_with(link, config, "translate"), link).options
 
 
 def _forward(translator: Translator, explain: bool) -> Answer:

@@ -11,7 +11,7 @@ HOST: Final = "127.0.0.1"
 DESTINATION: Final = "topic://nms.alarms"
 
 _TEMPLATE: Final = """\
-# What `isthmus demo` runs. Change it and try: isthmus run {file}
+# What `isthmus demo` runs, written anew at each start. Copy it, change the copy, and try: isthmus run COPY
 name: isthmus-demo
 run_dir: {folder}
 orb: {{listen: "{host}:{orb}"}}
@@ -43,7 +43,7 @@ def write_configuration(folder: Path, wanted: Ports) -> tuple[Path, Ports]:
     ports = Ports(*_free_ports(wanted))
     file = folder / "isthmus.yaml"
     folder.mkdir(parents=True, exist_ok=True)
-    text = _TEMPLATE.format(file=file, folder=folder, host=HOST, destination=DESTINATION, **ports._asdict())
+    text = _TEMPLATE.format(folder=folder, host=HOST, destination=DESTINATION, **ports._asdict())
     file.write_text(text, encoding="utf-8")
     return file, ports
 

@@ -48,6 +48,7 @@ def main() -> int:
 
 def _push(sink: CosNotificationSink, count: int, rate: float, chance: random.Random) -> None:
     connected = False
+    told = ""
     number = 1
     while count == 0 or number <= count:
         try:
@@ -57,12 +58,14 @@ def _push(sink: CosNotificationSink, count: int, rate: float, chance: random.Ran
             event = alarm(number, time.time(), chance)
             sink.send([Outgoing(event, f"demo-{number}")]).result(CONFIRM_SECS)
         except ReconnectError as error:
-            print(f"demo supplier: {error}", file=sys.stderr)
+            if told != (told := str(error)):
+                print(f"demo supplier: {error}", file=sys.stderr)
             sink.close()
             connected = False
         else:
             number += 1
-        if _told_to_end(1 / rate):
+            told = ""
+        if _told_to_end(max(1.0, 1 / rate) if told else 1 / rate):
             return
 
 

@@ -8,6 +8,7 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from gateway.domain.connection import ClientType, NotificationStyle
 from gateway.settings.members import Members
 from gateway.settings.settings import Settings
+from gateway.settings.topology import routed_edges
 
 _CLIENT_TYPES = {
     "any": ClientType.ANY_EVENT,
@@ -17,8 +18,9 @@ _CLIENT_TYPES = {
 
 
 def configured_form(settings: Settings) -> dict[str, Any]:
-    """Foreign links come first, as when the configuration is checked."""
+    """Foreign links come first, as when the configuration is checked; where the rules of a link send messages elsewhere, last."""
     members = Members(settings)
+    routed = routed_edges(settings, members)
     ends = [(f"foreign link {id_}", link.source, link.sink) for id_, link in settings.foreign_links.items()]
     ends += [(f"link {id_}", link.source, link.sink) for id_, link in settings.links.items() if link.enabled]
     connections = [
@@ -29,6 +31,15 @@ def configured_form(settings: Settings) -> dict[str, Any]:
             **_kind(settings, source, sink),
         }
         for name, source, sink in ends
+    ]
+    connections += [
+        {
+            "name": f"link {edge.link} to {members.names[edge.sink][0]}",
+            "supplier": members.names[edge.source][0],
+            "consumer": members.names[edge.sink][0],
+            **_kind(settings, settings.links[edge.link].source, settings.links[edge.link].sink),
+        }
+        for edge in routed
     ]
     return {
         "cycles": settings.domain.cycles == "forbid",

@@ -62,10 +62,10 @@ def diamond_between(graph: Graph, source: int, sink: int, most_routes: int, step
 def _pairs(graph: Graph, steps: Steps) -> Iterator[tuple[int, int]]:
     for source in sorted(graph.after):
         if len(graph.after[source]) > 1:
-            yield from ((source, sink) for sink in sorted(_sinks(graph, source, steps)))
+            yield from ((source, sink) for sink in sorted(sinks_of(graph, source, steps)))
 
 
-def _sinks(graph: Graph, source: int, steps: Steps) -> list[int]:
+def sinks_of(graph: Graph, source: int, steps: Steps) -> list[int]:
     order = _reverse_postorder(graph, source, steps)
     number = {vertex: index for index, vertex in enumerate(order)}
     before = [[number[p] for p in graph.before[vertex] if p in number and p != vertex] for vertex in order]

@@ -86,7 +86,7 @@ class Intakes:
                     continue
                 back_off = settings.endpoints[settings.channels[channel].endpoint].back_off
                 intake.begin(source, safe, back_off, self._drain_secs)
-                self._footprints[channel] = _footprint(settings, channel)
+                self._footprints[channel] = footprint(settings, channel)
         if trouble is not None:
             raise trouble
 
@@ -96,7 +96,7 @@ class Intakes:
         needed = {settings.links[link].source for link in running} if settings is not None else set()
         ending = []
         for channel, intake in self._intakes.items():
-            if channel in needed and settings and self._footprints.get(channel) == _footprint(settings, channel):
+            if channel in needed and settings and self._footprints.get(channel) == footprint(settings, channel):
                 continue
             ending.append(intake)
             self._footprints.pop(channel, None)
@@ -156,7 +156,7 @@ def options_of(settings: JournalSettings) -> Options:
     return replace(options, group_bytes=min(options.group_bytes, options.usual_segment_bytes))
 
 
-def _footprint(settings: Settings, channel: str) -> object:
+def footprint(settings: Settings, channel: str) -> object:
     """Everything that bears on the connection of an inlet."""
     its = settings.channels[channel]
     return its, settings.endpoints[its.endpoint]

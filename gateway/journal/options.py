@@ -40,7 +40,7 @@ class Options:
     hold_longest_secs: float = 5.0
 
     window: int = LARGEST_WINDOW  # how far ahead of its oldest unsettled record a link may be
-    tail_records: int = 5000  # newest records that are kept in memory for links that keep up
+    tail_records: int = 10_000  # newest records that are kept in memory: a link that keeps up reads and decodes nothing
     tail_bytes: int = 32 * MIB
 
     compression: Compression = "none"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Final
 
 from adapters.base import Capabilities, Delivery, Form, ReconnectError, Source, StopError
 from gateway.journal.cursor import Cursor
 from gateway.journal.errors import JournalClosed, KeyMissing
 from gateway.journal.journal import Journal
 from gateway.journal.options import Policy
+from mappings.makers import maker
+
+_make_delivery: Final = maker(Delivery)
 
 
 class JournalSource(Source):
@@ -57,7 +61,7 @@ class JournalSource(Source):
             raise StopError(missing.code, missing.message, hint=missing.hint) from missing
         connection = self._connection
         return [
-            Delivery(
+            _make_delivery(
                 item.payload,
                 item.id,
                 item.received_at,

@@ -16,8 +16,18 @@ from itertools import count
 from typing import Final
 from zlib import crc32
 
-from adapters.base import Confirmation, Outgoing, Payload, ReconnectError, Refusal, RetryLaterError, Sink, StopError
-from mappings.model import Message
+from adapters.base import (
+    Confirmation,
+    EventTypes,
+    HearTypes,
+    Outgoing,
+    ReconnectError,
+    Refusal,
+    RetryLaterError,
+    Sink,
+    StopError,
+)
+from gateway.links.fields import values_of
 
 _WORST_FIRST: Final = (ReconnectError, StopError, RetryLaterError)
 
@@ -28,15 +38,7 @@ Part = tuple[list[int], Confirmation]  # which events of the batch, and what bec
 def key_of(names: Sequence[str]) -> Key:
     """What these fields hold in what is sent: properties or header fields of a message, fields of an event."""
 
-    def of_payload(payload: Payload) -> object:
-        if isinstance(payload, Message):
-            values = {name: value for name, _, value in payload.properties}
-            return [values.get(name, getattr(payload.headers, name, None)) for name in names]
-        values = {name: value for name, _, value in (*payload.filterable_data, *payload.variable_header)}
-        fixed = {"domain_name": payload.domain_name, "type_name": payload.type_name, "event_name": payload.event_name}
-        return [values.get(name, fixed.get(name)) for name in names]
-
-    return lambda outgoing: of_payload(outgoing.payload)
+    return lambda outgoing: values_of(outgoing.payload, names)
 
 
 def round_robin() -> Key:
@@ -84,6 +86,14 @@ class LanedSink(Sink):
     def check(self) -> None:
         for lane in self._lanes:
             lane.check()
+
+    def watch_wanted(self, heard: HearTypes) -> None:
+        """They lead to the same channel: one hears what all would."""
+        self._lanes[0].watch_wanted(heard)
+
+    def offer(self, types: EventTypes) -> None:
+        for lane in self._lanes:
+            lane.offer(types)
 
     def close(self) -> None:
         for lane in self._lanes:

@@ -95,6 +95,7 @@ class LinkStatus:
     held: int = 0  # of those pending: their StartTime has not come
     inlet: InletStatus | None = None  # where it takes from a journal: who fills that
     capture: CaptureStatus | None = None  # where its traffic is captured
+    missing: int | None = None  # where its source numbers its events: how many did not come
     source_changes: Mapping[State, int] = field(default_factory=dict)  # how often this end came into each state
     sink_changes: Mapping[State, int] = field(default_factory=dict)
 

@@ -24,6 +24,9 @@ class LinkObserver(Protocol):
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         """One event went to the dead letters."""
 
+    def numbers_missing(self, link: str, by: str, first: int, last: int) -> None:
+        """The source numbers its events, and these numbers of this sender did not come."""
+
 
 class SilentObserver:
     """Hears nothing, says nothing."""
@@ -35,4 +38,7 @@ class SilentObserver:
         pass
 
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
+        pass
+
+    def numbers_missing(self, link: str, by: str, first: int, last: int) -> None:
         pass

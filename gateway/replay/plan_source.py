@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from adapters.base import Capabilities, DeadLetterError, Delivery, Form, Payload, Source
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import SEALED
-from mappings.captures.payloads import read_payload
+from mappings.captures.payloads import PayloadReader
 from mappings.captures.sealing import Opener
 from mappings.errors import IsthmusError
 
@@ -90,6 +90,7 @@ class PlanSource(Source):
         self._pacing = pacing
         self._progress = progress
         self._opener = Opener(keys)
+        self._reader = PayloadReader()
         self._clock = clock
         self._rows = self._read(plan, self.position)
         self._next: tuple[int, dict[str, object]] | None = None
@@ -172,7 +173,7 @@ class PlanSource(Source):
         assert isinstance(cell, bytes)
         if row["codec"] == SEALED:
             cell = self._opener.open(cell, f"{self.what} {event_id}")
-        return read_payload(self._form, cell)
+        return self._reader.read(self._form, cell)
 
     def _read(self, plan: Path, skip: int) -> Iterator[tuple[int, dict[str, object]]]:
         number = 0

@@ -26,6 +26,8 @@ def parse_address(text: str, *, any_port: bool = False) -> Address:
     """Raises AddressError. With `any_port`, port 0 is allowed: the system chooses one."""
     found = _FORM.fullmatch(text)
     if found is None:
+        if "://" in text:
+            raise AddressError("nothing stands before the host: no tcp://, no other scheme")
         if text.count(":") > 1 and "[" not in text:
             raise AddressError("an IPv6 address needs brackets: [::1]:61613")
         raise AddressError("it is not host:port")
@@ -62,6 +64,13 @@ def overlap(one: Address, other: Address) -> bool:
     if one.port != other.port or one.port == 0:
         return False
     return one.host.lower() == other.host.lower() or is_any_host(one.host) or is_any_host(other.host)
+
+
+def leads_to(address: Address, listener: Address) -> bool:
+    """Whether a client of this machine that connects to the address reaches the listener, as far as names tell."""
+    if overlap(address, listener):
+        return True
+    return address.port == listener.port != 0 and is_loopback(address.host) and is_loopback(listener.host)
 
 
 def is_any_host(host: str) -> bool:

@@ -126,6 +126,16 @@ class Unseal(StrictModel):
     accept_plain: bool = Field(default=False, description="Take messages that are not sealed too; false: dead letters.")
 
 
+class Numbered(StrictModel):
+    """A source that numbers its events, so that one that is missing shows."""
+
+    field: str = Field(
+        min_length=1,
+        description="Field of the event, or property of the message, that holds the number; each is one more.",
+    )
+    by: list[str] = Field(default=[], description="Fields that name the sender, where each sender counts for itself.")
+
+
 Duplicates = Literal["pass", "drop_redelivered", "drop"]
 
 
@@ -154,6 +164,14 @@ class LinkSettings(StrictModel):
     )
     duplicates: Duplicates | None = Field(
         default=None, description="Which events are not sent again; absent: as domain.duplicates says."
+    )
+    numbered: Numbered | None = Field(
+        default=None, description="Tell which events did not come, by the numbers that the source gives them."
+    )
+    on_demand: bool = Field(
+        default=False,
+        description="Forward only what somebody downstream wants, as far as that is known, and nothing while nobody does; from a"
+        " channel or a topic, for events that may be missed.",
     )
     seal: Seal | None = Field(default=None, description="Compress or encrypt the bodies of the messages that are sent.")
     unseal: Unseal | None = Field(default=None, description="Open the bodies of the messages that come in.")

@@ -9,9 +9,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from posixpath import normpath
 
 from adapters.cosnotification.settings import CosNotificationEndpoint
+from adapters.mq.settings import MqChannel
 from gateway.settings.links import LinkSettings
 from gateway.settings.settings import Settings
-from gateway.settings.wires import Endpoint, address_of, capabilities_of
+from gateway.settings.wires import Channel, Endpoint, address_of, capabilities_of
 
 
 class Members:
@@ -37,8 +38,8 @@ class Members:
         return self._by_channel[channel]
 
     def routed(self, link: LinkSettings) -> Iterator[tuple[int, int]]:
-        """Where the rules of a link send messages besides its channel: the index of the rule, and the member. Rules apply to
-        messages that are made of events."""
+        """Where the rules of a link send messages in place of its channel: the index of the rule, and the member, which has the
+        name of its destination where no channel stands for it. Rules apply to messages that are made of events."""
         source, channel = (self._settings.channels.get(end) for end in (link.source, link.sink))
         if source is None or channel is None or not hasattr(channel, "destination"):
             return
@@ -48,7 +49,7 @@ class Members:
         for index, rule in enumerate(link.rules):
             destination = getattr(rule, "route", None)
             if destination is not None:
-                other = channel.model_copy(update={"destination": destination})
+                other = _with_destination(channel, destination)
                 yield index, self._at(address_of(endpoint, other), destination)
 
     def _at(self, address: Hashable, name: str) -> int:
@@ -57,6 +58,14 @@ class Members:
         if member == len(self.names):
             self.names.append([name])
         return member
+
+
+def _with_destination(channel: Channel, destination: str) -> Channel:
+    """The same channel, elsewhere at its endpoint."""
+    if isinstance(channel, MqChannel):
+        kind, _, name = destination.partition("://")
+        return channel.model_copy(update={"queue": None, "topic": None, kind: name})
+    return channel.model_copy(update={"destination": destination})
 
 
 def _one_spelling(endpoints: Mapping[str, Endpoint]) -> dict[str, Endpoint]:

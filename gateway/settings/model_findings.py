@@ -75,7 +75,7 @@ def _unknown_key(report: Report, model: type[BaseModel], base: Path, loc: Path) 
     path = (*base, *loc)
     shown = quoted_key(str(loc[-1]))
     if any(_matches(path, pattern) for pattern in NOT_YET_KEYS):
-        report.error("CFG-NOT-YET", path[:-1], f"{shown} is not in this version", "leave it away", at=report.key(path))
+        report.error("CFG-NOT-YET", path[:-1], f"{shown} is not in this version", "leave it out", at=report.key(path))
     else:
         hint = report.did_you_mean(str(loc[-1]), keys_at(model, loc[:-1]), "key")
         report.error("CFG-UNKNOWN-KEY", path[:-1], f"unknown key {shown}", hint, at=report.key(path))
@@ -88,7 +88,7 @@ def _bad_id(report: Report, path: Path) -> None:
 def _bad_value(report: Report, path: Path, node: Node, kind: str, context: dict[str, Any], description: str) -> None:
     name, shown, hint = _name(path), report.document.shown(path), _hint(description)
     if isinstance(node, Scalar) and node.value is None:
-        report.error("CFG-TYPE", path, f"{name} has no value", hint or "write one, or leave the key away")
+        report.error("CFG-TYPE", path, f"{name} has no value", hint or "write one, or leave the key out")
     elif kind in _KINDS:
         what, remedy = _KINDS[kind]
         report.error("CFG-TYPE", path, f"{name}: {shown} is not {what}", _surprise(kind, node) or remedy)

@@ -10,6 +10,8 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from adapters.settings_base import StrictModel
+from adapters.stomp.settings import StompEndpoint
+from gateway.settings.addresses import address_in, leads_to
 from gateway.settings.capture import CaptureSettings
 from gateway.settings.journal import JournalSettings
 from gateway.settings.link_tests import LinkTest
@@ -108,6 +110,15 @@ class Settings(StrictModel):
     def duplicates_of(self, link: str) -> Duplicates:
         """What a link does not send again."""
         return self.links[link].duplicates or self.domain.duplicates
+
+    def is_own_broker(self, endpoint: str) -> bool:
+        """Whether an endpoint is the broker that this gateway hosts."""
+        service, its = self.services.broker, self.endpoints.get(endpoint)
+        listener = None if service is None else address_in(service.listen)
+        if listener is None or not isinstance(its, StompEndpoint):
+            return False
+        hosts = [address_in(host) for host in its.hosts]
+        return any(host is not None and leads_to(host, listener) for host in hosts)
 
     def journal_path(self, channel: str) -> Path:
         """The folder of the journal of a source channel."""

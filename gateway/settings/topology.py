@@ -10,10 +10,32 @@ from gateway.settings.members import Members
 from gateway.settings.settings import Settings
 
 
+class RoutedEdge(NamedTuple):
+    """A rule of a link sends messages to another channel than the link's own: of both a message takes one."""
+
+    link: str
+    rule: int
+    source: int
+    sink: int
+
+
 class ConfiguredGraph(NamedTuple):
     graph: Graph
     ways: dict[tuple[int, int], int]  # how many links lead from one member to another
     members: Members
+
+
+def routed_edges(settings: Settings, members: Members) -> list[RoutedEdge]:
+    """Of links that are enabled and valid, with rules that lead elsewhere than the link does."""
+    found: list[RoutedEdge] = []
+    for id_, link in settings.links.items():
+        if link.enabled and {link.source, link.sink} <= settings.channels.keys():
+            ends = members.of(link.source), members.of(link.sink)
+            for rule, sink in members.routed(link):
+                edge = RoutedEdge(id_, rule, ends[0], sink)
+                if sink != ends[1] and all((id_, sink) != (other.link, other.sink) for other in found):
+                    found.append(edge)
+    return found
 
 
 def graph_of(settings: Settings) -> ConfiguredGraph:

@@ -10,6 +10,7 @@ from adapters.cosnotification import settings as cosnotification
 from adapters.jms import settings as jms
 from adapters.memory import settings as memory
 from adapters.mq import settings as mq
+from adapters.notices import settings as notices
 from adapters.settings_base import ChannelBase, EndpointBase
 from adapters.stomp import settings as stomp
 
@@ -19,9 +20,15 @@ Endpoint = (
     | jms.JmsEndpoint
     | mq.MqEndpoint
     | memory.MemoryEndpoint
+    | notices.NoticesEndpoint
 )
 Channel = (
-    cosnotification.CosNotificationChannel | stomp.StompChannel | jms.JmsChannel | mq.MqChannel | memory.MemoryChannel
+    cosnotification.CosNotificationChannel
+    | stomp.StompChannel
+    | jms.JmsChannel
+    | mq.MqChannel
+    | memory.MemoryChannel
+    | notices.NoticesChannel
 )
 
 
@@ -73,6 +80,12 @@ WIRES: Final[dict[str, Wire]] = {
         memory.MemoryChannel,
         memory.capabilities,
         lambda _, channel: (channel.endpoint, channel.name),
+    ),
+    "notices": Wire(
+        notices.NoticesEndpoint,
+        notices.NoticesChannel,
+        notices.capabilities,
+        lambda _endpoint, _channel: "this gateway",
     ),
 }
 

@@ -88,9 +88,9 @@ class _Composer:
     def _count(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         # The anchor's or tag's own text is not shown: it may be a password that was not put in quotes.
         if event.anchor is not None:
-            self._refuse("CFG-ALIAS", "anchors (&) are not read", "leave it away, or put the value in quotes")
+            self._refuse("CFG-ALIAS", "anchors (&) are not read", "leave it out, or put the value in quotes")
         if event.tag not in (None, "!"):
-            self._refuse("CFG-TAG", "tags (!) are not read", "leave it away, or put the value in quotes")
+            self._refuse("CFG-TAG", "tags (!) are not read", "leave it out, or put the value in quotes")
         self._nodes += 1
         if self._nodes > MOST_NODES:
             self._refuse("CFG-TOO-LARGE", f"there are more than {MOST_NODES} values", "is this the right file?")

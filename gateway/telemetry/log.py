@@ -11,7 +11,7 @@ from typing import Literal
 
 import structlog
 
-from adapters.base import Delivery
+from adapters.base import Delivery, EventTypes
 from gateway.journal.errors import JournalError
 from gateway.links.observer import Side, State
 from gateway.settings.findings import Finding
@@ -19,6 +19,7 @@ from mappings.captures.errors import CaptureError
 from mappings.errors import IsthmusError
 
 LogFormat = Literal["text", "json"]
+MOST_TYPES = 8  # event types named in one line
 
 
 def configure(log_format: LogFormat) -> None:
@@ -77,6 +78,14 @@ class GatewayLog:
     def service_changed(self, service: str, state: str, **facts: object) -> None:
         self._log.info("service changed", service=service, state=state, **facts)
 
+    def demand_changed(self, link: str, types: EventTypes) -> None:
+        wanted = "everything" if types is None else "nothing"
+        if types:
+            names = sorted(f"{domain}/{type_}" for domain, type_ in types)
+            more = len(names) - MOST_TYPES
+            wanted = ", ".join(names[:MOST_TYPES]) + (f" and {more} more" if more > 0 else "")
+        self._log.info("demand changed", link=link, wanted=wanted)
+
     def bridge_refused(self, operation: str, error: IsthmusError) -> None:
         self._log.warning("bridge refused", operation=operation, **_spelt_out(error))
 
@@ -115,6 +124,10 @@ class GatewayLog:
 
     def letters_expired(self, link: str, count: int) -> None:
         self._log.info("dead letters expired", link=link, count=count)
+
+    def numbers_missing(self, link: str, by: str, first: int, last: int) -> None:
+        facts = {"sender": by} if by else {}
+        self._log.warning("events missing", link=link, first=first, last=last, count=last - first + 1, **facts)
 
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         self._log.warning("dead letter", link=link, id=delivery.id, **_spelt_out(error))

@@ -40,6 +40,12 @@ SIDE_CHANGES: Final = MetricDef(
     ("link", "side", "state"),
     "How often this end of the link came into a state: down, connecting, ready, draining; each is one line of the log.",
 )
+MISSING: Final = MetricDef(
+    "isthmus_link_missing_total",
+    "counter",
+    ("link",),
+    "Events that did not come, by the numbers that the source gives them (option `numbered`), since the link began.",
+)
 LINK_STOPPED: Final = MetricDef(
     "isthmus_link_stopped", "gauge", ("link",), "1 when the link has stopped for a reason that only a person can mend."
 )
@@ -78,7 +84,7 @@ UNCAPTURED: Final = MetricDef(
     "Events that passed and were not captured, because the disk was full or too slow.",
 )
 
-LINK_METRICS: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, SIDE_CHANGES, LINK_STOPPED)
+LINK_METRICS: Final = (RECEIVED, SETTLED, PENDING, OLDEST_PENDING, SIDE_READY, SIDE_CHANGES, MISSING, LINK_STOPPED)
 INLET_METRICS: Final = (INLET_READY, INLET_CHANGES, INLET_HELD, INLET_RECEIVED, JOURNAL_BYTES)
 CAPTURE_METRICS: Final = (CAPTURED, UNCAPTURED)
 ALL: Final = (*LINK_METRICS, *INLET_METRICS, *CAPTURE_METRICS)

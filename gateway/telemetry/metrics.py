@@ -40,6 +40,8 @@ class LinkCollector(Collector):
             for side, changes in (("source", status.source_changes), ("sink", status.sink_changes)):
                 for state, count in changes.items():
                     families[defs.SIDE_CHANGES].add_metric([status.id, side, state], count)
+            if status.missing is not None:
+                families[defs.MISSING].add_metric([status.id], status.missing)
             families[defs.LINK_STOPPED].add_metric([status.id], status.state == "stopped" and status.error is not None)
             if status.capture is not None:
                 families[defs.CAPTURED].add_metric([status.id], status.capture.captured)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mappings.captures.errors import library_missing
+from mappings.captures.event_plans import EventPlans
+from mappings.checking import check_text
 from mappings.errors import MappingError
 from mappings.forms.basics import (
     read_double,
@@ -168,8 +170,23 @@ def _shown(payload: object) -> str:
 # Reading ------------------------------------------------------------------------------------------------------------------
 
 
+class PayloadReader:
+    """For many cells: events of a shape that came before are read by straight code. Belongs to one thread."""
+
+    def __init__(self) -> None:
+        self._plans = EventPlans()
+
+    def read(self, form: Form | str, cell: bytes) -> Payload:
+        """Raises MappingError for what is no such form."""
+        return _read(form, cell, self._plans)
+
+
 def read_payload(form: Form | str, cell: bytes) -> Payload:
-    """Raises MappingError for what is no such form."""
+    """For one cell. Raises MappingError for what is no such form."""
+    return _read(form, cell, None)
+
+
+def _read(form: Form | str, cell: bytes, plans: EventPlans | None) -> Payload:
     try:
         parsed = orjson.loads(cell)
     except orjson.JSONDecodeError as error:
@@ -177,7 +194,14 @@ def read_payload(form: Form | str, cell: bytes) -> Payload:
     if type(parsed) is dict and parsed.keys() == {UNWRITABLE}:
         raise MappingError("CAP-UNWRITABLE", "the payload did not fit its own type and was captured as text only")
     try:
-        return _read_event(parsed) if form == "event" else _read_message(parsed)
+        if form != "event":
+            return _read_message(parsed)
+        event = None if plans is None else plans.read(parsed)
+        if event is None:
+            event = _read_event(parsed)
+            if plans is not None:
+                plans.learn(parsed, event)
+        return event
     except (MappingError, KeyError, TypeError, ValueError, AttributeError):
         pass  # the thorough readers say what is wrong, and where
     made = event_from_json(parsed) if form == "event" else message_from_json(parsed)
@@ -190,6 +214,8 @@ _readers = value_reader(KNOWN)
 
 
 def _read_event(form: dict[str, Any]) -> StructuredEvent:
+    for name in ("domain_name", "type_name", "event_name"):
+        check_text(form[name])
     rest = form["remainder_of_body"]
     type_ = read_type(rest["type"], 0)
     return StructuredEvent(
@@ -205,8 +231,9 @@ def _read_event(form: dict[str, Any]) -> StructuredEvent:
 def _read_properties(forms: list[dict[str, Any]]) -> tuple[Property, ...]:
     properties = []
     for form in forms:
-        type_ = read_type(form["type"], 0)
-        properties.append(Property(form["name"], type_, _readers(type_)(form["value"], 0)))
+        name, type_ = form["name"], read_type(form["type"], 0)
+        check_text(name)
+        properties.append(Property(name, type_, _readers(type_)(form["value"], 0)))
     return tuple(properties)
 
 

@@ -16,6 +16,7 @@ What is read may be written in any other way that CDR allows.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from mappings.cdr.decoders import decoders_for
@@ -28,7 +29,7 @@ from mappings.errors import MappingError
 from mappings.idl_types import ANY, IdlType
 from mappings.model import Any_
 
-__all__ = ["decode_any", "decode_value", "encode_any", "encode_value"]
+__all__ = ["any_encoder", "decode_any", "decode_value", "encode_any", "encode_value"]
 
 _MISFITS = (struct.error, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
@@ -36,6 +37,24 @@ _MISFITS = (struct.error, LookupError, TypeError, ValueError, AttributeError, Ov
 def encode_any(any_: Any_, *, little: bool = True) -> bytes:
     """The encapsulation of an any. Raises MappingError where the value does not fit its type or CDR cannot carry it."""
     return encode_value(ANY, any_, little=little)
+
+
+def any_encoder(type_: IdlType) -> Callable[[Any], bytes]:
+    """`encode_any` for values of one type: the beginning, which is that of all of them, is made once."""
+    encoders = encoders_for(True)
+    start = b"\1\0\0\0" + encoders.typecode(type_)  # its byte order, and pads up to the TypeCode
+    encode = encoders(type_)
+
+    def encode_one(value: Any) -> bytes:
+        out = Output(start)
+        try:
+            encode(out, value, 1)
+        except _MISFITS:
+            check_value(ANY, Any_(type_, value))
+            raise
+        return bytes(out)
+
+    return encode_one
 
 
 def decode_any(data: bytes) -> Any_:

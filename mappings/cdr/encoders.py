@@ -86,6 +86,10 @@ class Encoders(TypeCompiler[Encoder]):
         out += self._typecodes(type_)
         self(type_)(out, value.value, depth + 1)
 
+    def typecode(self, type_: IdlType) -> bytes:
+        """The octets of a TypeCode, which begins where 4 divides the position."""
+        return self._typecodes(type_)
+
     def _typecode(self, out: Output, value: IdlType, _depth: int) -> None:
         self(value)  # an open recursion has no TypeCode
         out += output.PADS[-len(out) & 3]

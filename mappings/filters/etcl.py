@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mappings.errors import FilterRuntimeError
 from mappings.event_forms import to_structured
@@ -22,6 +22,9 @@ from mappings.filters.etcl_forms import STRUCTURED, UNTYPED
 from mappings.filters.etcl_tree import Expression, parse_etcl
 from mappings.filters.etcl_values import Unresolved
 from mappings.model import Event, StructuredEvent, UntypedEvent
+
+if TYPE_CHECKING:
+    from mappings.filters.explanation import Part
 
 UNIX_EPOCH: Final = 0x01B21DD213814000
 """1970 as a TimeBase::TimeT."""
@@ -65,6 +68,16 @@ class EtclFilter:
             return False, missing(why)
         except FilterRuntimeError as error:
             return False, error
+
+    def explain(self, event: Event) -> list[Part]:
+        """What each of its conditions makes of the event, for people. Raises nothing."""
+        from mappings.filters.explanation import explain_etcl
+
+        if self.tree is None:
+            return []
+        if isinstance(event, UntypedEvent):
+            return explain_etcl(self.tree, UNTYPED, self._clock, event)
+        return explain_etcl(self.tree, STRUCTURED, self._clock, to_structured(event))
 
     def _of_other_form(self, event: Event) -> bool:
         if isinstance(event, UntypedEvent):

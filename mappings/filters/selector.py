@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mappings.filters.selector_checks import HEADERS, check
 from mappings.filters.selector_closures import Condition, Load, Source, compile_condition
 from mappings.filters.selector_operators import Value
 from mappings.filters.selector_tree import Expression, parse_selector
 from mappings.model import Message
+
+if TYPE_CHECKING:
+    from mappings.filters.explanation import Part
 
 CONVERT_PREFIX: Final = "convert_string_expressions:"
 CACHED_SELECTORS: Final = 1024
@@ -47,6 +50,16 @@ class Selector:
     def evaluate(self, message: Message) -> bool | None:
         """None is UNKNOWN: a property is missing, or NULL, on which the result depends."""
         return self._condition(message)
+
+    def explain(self, message: Message) -> list[Part]:
+        """What each of its conditions makes of the message, for people. Raises nothing."""
+        from mappings.filters.explanation import explain_selector
+
+        return (
+            []
+            if self.tree is None
+            else explain_selector(self.tree, _MESSAGES, converting=self.converting, message=message)
+        )
 
     def matches_values(self, values: Values) -> bool:
         return self.evaluate_values(values) is True

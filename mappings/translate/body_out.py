@@ -29,6 +29,7 @@ from mappings.idl_types import (
     IdlType,
     Sequence,
     Struct,
+    Union,
     ValueBox,
     unalias,
 )
@@ -71,6 +72,14 @@ class BodyWriter:
         if trace is not None:
             trace.append(Entry(REMAINDER, rule, "body", out.body.type, self.comes_back(out.form, remainder.type)))
         return out
+
+    def is_always_cdr(self, type_: IdlType) -> bool:
+        """Whether every remainder of this type, whatever is in it, goes as the CDR of an any, and nothing else (OC-BODY-6)."""
+        if self._chosen is not None or self._options.body_cdr != "any":
+            return False
+        if isinstance(type_, Struct | Exception_):
+            return self._options.struct_body != "map"
+        return isinstance(type_, Enum | Union)
 
     def comes_back(self, form: BodyForm, type_: IdlType) -> bool:
         """Whether the way back gives exactly this body; without `$se` that is where the body tells its type."""

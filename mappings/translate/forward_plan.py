@@ -34,6 +34,7 @@ from mappings.translate.type_tags import TooLargeType
 
 NOT_MINE: Final = None
 BAIL: Final = False
+_make_body: Final = maker(Body)
 _make_headers: Final = maker(Headers)
 _make_message: Final = maker(Message)
 
@@ -69,7 +70,7 @@ class _Writer(PropertySource):
             Entry=Entry,
             make_message=_make_message,
             make_headers=_make_headers,
-            Body=Body,
+            make_body=_make_body,
             TakenNames=TakenNames,
             TooMuch=TooMuch,
             base64=lambda data: b64encode(data).decode("ascii"),
@@ -254,9 +255,11 @@ class _Writer(PropertySource):
             self._form = se.BodyForm("none", remainder.type)
             self._body_entry("OC-BODY-1", "Message")
         elif not self._options.rules and kind in TEXTS:
-            self.source.line("body = Body('TextMessage', remainder.value)")
+            self.source.line("body = make_body('TextMessage', remainder.value)")
             self._form = se.BodyForm("text", remainder.type)
             self._body_entry("SE-BODY-2" if kind == "string" else "OC-BODY-3", "TextMessage")
+        elif self._forward.bodies.is_always_cdr(remainder.type):
+            self._cdr_body(remainder.type)
         else:
             self._written_body(remainder)
 
@@ -264,6 +267,17 @@ class _Writer(PropertySource):
         comes_back = self._forward.bodies.comes_back(self._form, self._event.remainder_of_body.type)
         self._entries.append(self.source.constant(Entry(REMAINDER, rule, "body", to, comes_back)))
         self._flush()
+
+    def _cdr_body(self, type_: IdlType) -> None:
+        from mappings.cdr import any_encoder
+
+        encode = self.source.constant(any_encoder(type_))
+        self.source.line(f"body = make_body('BytesMessage', {encode}(remainder.value))")
+        self._form = se.BodyForm("cdr-any", None)
+        self._body_entry("OC-BODY-6", "BytesMessage")
+        marks = ((names.BODY, "cdr-any"), (names.BODY_TYPE, getattr(type_, "id", "")))
+        properties = tuple(MessageProperty(self._profile.root(name), "String", text) for name, text in marks if text)
+        self.source.line(f"out += {self.source.constant(properties)}")
 
     def _written_body(self, remainder: Any_) -> None:
         """The form that this event's body takes is that of the next one's too, or the plan bails out."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 
 from gateway.domain.connection import Connection
 from gateway.domain.errors import CycleCreationForbidden, DiamondCreationForbidden
@@ -76,8 +76,9 @@ def adding(kind: Callable[[int], Pairs], channels: int, rules: Rules, name: str)
     return simple(f"domain-add-{name}-{channels}", "connections/s", "a dict insert, no check", add, insert)
 
 
-def enumerating(name: str, ask: Callable[[EventDomain[int]], object]) -> Bench:
-    """On K28, where there are more cycles and routes than atoms in a bucket of water."""
+def enumerating(name: str, ask: Callable[[EventDomain[int]], Sized]) -> Bench:
+    """On K28, where there are more cycles and routes than atoms in a bucket of water. One call gives everything at once, bounded: a
+    rate of 10 calls/s is a tenth of a second for all of its answers. (756 diamonds are one for each pair; each has 16 routes.)"""
     domain = domain_of(Rules(False, False), 28)
     for source in range(28):
         for sink in range(28):
@@ -93,8 +94,9 @@ def enumerating(name: str, ask: Callable[[EventDomain[int]], object]) -> Bench:
         for _ in range(count):
             ask(domain)
 
+    unit = f"calls/s of {len(ask(domain))} {name} each"
     return simple(
-        f"domain-{name}-k28", "answers/s", "a walk over its edges", lambda: per_second(repeat), lambda: per_second(walk)
+        f"domain-{name}-k28", unit, "walks over its edges", lambda: per_second(repeat), lambda: per_second(walk)
     )
 
 
@@ -105,6 +107,6 @@ BENCHES = [
     *(adding(layered, channels, NO_CYCLES, "layered-no-cycles") for channels in (100, 1_000, 10_000)),
     *(adding(sparse, channels, NO_CYCLES, "sparse-no-cycles") for channels in (100, 1_000)),
     *(adding(sparse, channels, NO_DIAMONDS, "sparse-no-diamonds") for channels in (100, 1_000)),
-    enumerating("cycles", lambda domain: domain.get_cycles()),
-    enumerating("diamonds", lambda domain: domain.get_diamonds()),
+    enumerating("cycles", lambda domain: domain.get_cycles().cycles),
+    enumerating("diamonds", lambda domain: domain.get_diamonds().diamonds),
 ]

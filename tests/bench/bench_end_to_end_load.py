@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from adapters import garbage
 from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.appliance.appliance import Appliance
 from gateway.links.tap import Listener
@@ -56,6 +57,7 @@ class Way:
 
 @contextmanager
 def way() -> Iterator[Way]:
+    garbage.tune()  # as `isthmus run` does
     Path("build").mkdir(exist_ok=True)
     with (
         embedded() as endpoint,

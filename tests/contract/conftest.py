@@ -33,7 +33,8 @@ WIRES = {
         for style in ("push", "pull")
     },
     **{
-        f"cosnotification-typed-{style}": "tests.contract.wires.cosnotification:combination"
+        f"cosnotification-{kind}-{style}": "tests.contract.wires.cosnotification:combination"
+        for kind in ("typed", "plaintyped")
         for style in ("push", "pull")
     },
     "mq-ibmmq": "tests.contract.wires.mq:in_process",

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CODE = re.compile(r"(?:MAP|FLT|COR|STO|JMS|MQ|MEM|CFG|DOM|LNK|JNL|CAP|DLQ|ISTHMUS)(?:-[A-Z0-9]+)+")
+CODE = re.compile(r"(?:MAP|FLT|COR|STO|JMS|MQ|MEM|CFG|DOM|LNK|JNL|CAP|DLQ|CLI|ISTHMUS)(?:-[A-Z0-9]+)+")
 
 
 def codes_in_source() -> dict[str, str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.server
 import importlib
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -206,38 +204,21 @@ def test_a_factory_found_at_a_naming_service_anew_at_every_connect(
         source.connect()
         assert our_proxy(host) is not None
         source.close()
+        spelt_out = CosNotificationSource(orb, endpoint("corbaname:rir:/NameService#ems.site/notify\\.1"), channel())
+        spelt_out.connect()
+        spelt_out.close()
+        with pytest.raises(ReconnectError, match="is no EventChannelFactory"):
+            CosNotificationSource(orb, endpoint("corbaloc:rir:/NameService"), channel()).connect()
     finally:
         orb.stop()
         local.deactivate(b"names")
 
 
-def test_a_reference_at_a_web_server(orb: Orb, host: ServiceHost) -> None:
-    documents = {"/ior": host.factory_ior, "/other": "<html>"}
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = documents.get(self.path)
-            self.send_response(404 if found is None else 200)
-            self.end_headers()
-            self.wfile.write((found or "").encode())
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        source = CosNotificationSource(orb, endpoint(f"{url}/ior"), channel())
-        source.connect()
-        source.close()
-        for path, word in {"/other": "no reference", "/gone": "404"}.items():
-            with pytest.raises(ReconnectError, match=word):
-                CosNotificationSource(orb, endpoint(url + path), channel()).connect()
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+@pytest.mark.parametrize("factory", ["corbaname:rir:#x", "corbaname:rir:/NameService#x", "corbaloc:rir:/NameService"])
+def test_a_name_without_a_naming_service_stops_the_link(orb: Orb, factory: str) -> None:
+    with pytest.raises(StopError, match=r"orb\.naming_service") as caught:
+        CosNotificationSource(orb, endpoint(factory), channel()).connect()
+    assert caught.value.code == "COR-REFERENCE"
 
 
 def test_what_a_killed_gateway_left_at_the_peer_is_removed_by_the_next(host: ServiceHost, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,7 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
 from mappings.model import StructuredEvent
+from tests.parts import certificates
 from tests.parts import stunnel as stunnel_part
 from tests.parts.availability import available
 from tests.parts.ports import ReservedPort
@@ -30,15 +30,8 @@ PATIENCE_SECS = 20.0
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """ca.pem, and both.pem, both.key signed by it."""
     folder = tmp_path_factory.mktemp("tls")
-
-    def openssl(*arguments: str) -> None:
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=60)
-
-    new = ["-newkey", "rsa:2048", "-nodes"]
-    openssl("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca", "-days", "2")
-    openssl("req", *new, "-keyout", "both.key", "-out", "both.csr", "-subj", "/CN=both")
-    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
-    openssl("x509", "-req", "-in", "both.csr", "-out", "both.pem", *signed)
+    certificates.authority(folder)
+    certificates.signed(folder, "both")
     return folder
 
 

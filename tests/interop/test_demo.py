@@ -73,6 +73,20 @@ def test_a_signal_ends_everything(tmp_path: Path, number: signal.Signals) -> Non
     assert processes_of(tmp_path) == []
 
 
+def test_ctrl_c_ends_it_also_where_a_shell_started_it_with_sigint_ignored(tmp_path: Path) -> None:
+    """As `sh -c 'isthmus demo &'` does; Python then installs no handler of its own."""
+    ignoring = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command(tmp_path)]
+    with subprocess.Popen(ignoring, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            while not re.match(r"[0-9:]{8} ", process.stdout.readline()):
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10.0) == 0
+        finally:
+            process.kill()
+
+
 def test_the_supplier_does_not_outlive_a_gateway_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command(tmp_path), stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -102,6 +102,37 @@ def test_a_port_that_the_gateway_has_is_left_alone(peer: Peer) -> None:
     assert listen in message
 
 
+def test_each_endpoint_is_examined_with_the_orb_that_it_has(peer: Peer, tmp_path: Path) -> None:
+    configuration = tmp_path / "isthmus.yaml"
+    configuration.write_text(
+        f"name: x\nendpoints:\n  usual: {{type: cosnotification, factory: {peer.ior}}}\n"
+        f"  old: {{type: cosnotification, factory: {peer.ior}, orb: {{code_set: ISO-8859-1}}}}\n"
+    )
+    status, diagnoses = doctor(str(configuration), "--callback")
+    assert status == 0
+    ours = {diagnosis["target"]: checks(diagnosis, "code set")[0][1] for diagnosis in diagnoses}
+    assert "with ours, UTF-8," in ours["endpoint usual"]
+    assert "with ours, ISO-8859-1," in ours["endpoint old"]
+    assert [verdict for diagnosis in diagnoses for verdict, _ in checks(diagnosis, "callback")] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("option", [("--listen", "abc"), ("--listen", "127.0.0.1:99999"), ("--publish", "x:0")])
+def test_an_address_that_is_none_is_a_mistake(option: tuple[str, str]) -> None:
+    run = subprocess.run([ISTHMUS, "doctor", *option, "x"], capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 2
+    assert "is no address" in run.stderr
+
+
+def test_a_reference_does_not_speak_to_the_terminal() -> None:
+    reference = ior(host=b"h\x1b[2J\x9bm")
+    run = subprocess.run(
+        [ISTHMUS, "doctor", "--offline", reference], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert "\x1b" not in run.stdout
+    assert "\x9b" not in run.stdout
+    assert "h\\x1b[2J\\x9bm" in run.stdout
+
+
 def test_people_read_sentences(peer: Peer) -> None:
     run = subprocess.run([ISTHMUS, "doctor", str(peer.ior)], capture_output=True, text=True, check=True, timeout=60)
     assert "object: it answers, and is an EventChannelFactory" in run.stdout
@@ -123,6 +154,9 @@ CODE_SETS_OF_ANOTHER_AGE = component(1, encapsulated(b"\0\0\0", b"\1\0\1\0" + b"
         (ior(), "code set", "warning", "does not say its code set"),
         (ior(CODE_SETS_OF_ANOTHER_AGE), "code set", "warning", "ISO-8859-1, and ours is UTF-8"),
         (ior(component(20, encapsulated(b"\0\1\0\1\0\xac\2"))), "tls", "note", "684"),
+        (ior(component(20, encapsulated(b"\0\1\0\1\0\xfb\x20")), port=0), "tls", "error", "nothing but TLS (port 8443)"),
+        (ior(host=b""), "address", "error", "no host"),
+        ("corbaloc::host:99999/k", "address", "error", "no such port"),
         (ior(component(0x41545401, b"\1")), "bidirectional", "ok", "connection that we open"),
         ("IOR:012345", "reference", "error", "damaged"),
         ("corbaloc::host", "reference", "error", "without the key"),

@@ -48,12 +48,18 @@ class Ends:
         self._orb = orb
         self.endpoint = CosNotificationEndpoint(type="cosnotification", factory=str(peer.ior))
         self.channel = TypedChannel(local, str(peer.ior))
+        self._named: dict[str, Any] = {"channel": self.channel.id}
         self._made: list[CosNotificationSource | CosNotificationSink] = []
+
+    def as_plain_clients(self) -> None:
+        """From now on our ends know nothing of a Notification Service: the channel is one of CosTypedEvent."""
+        self.endpoint = CosNotificationEndpoint(type="cosnotification", service="event")
+        self._named = {"reference": self.channel.orb.to_string(self.channel.reference)}
 
     def settings(self, style: Style, **other: Any) -> CosNotificationChannel:
         options: dict[str, Any] = {"interface": "Plant::Alarms", "idl": [str(PLANT)], "poll_interval_ms": 10, **other}
         return CosNotificationChannel(
-            endpoint="peer", channel=self.channel.id, events="typed", style=style, hold_ms=200, **options
+            endpoint="peer", events="typed", style=style, hold_ms=200, **self._named, **options
         )
 
     def source(self, style: Style, **other: Any) -> CosNotificationSource:
@@ -81,6 +87,14 @@ def ends(stage: tuple[Orb, LocalOrb, Peer]) -> Iterator[Ends]:
     ends.close()
 
 
+@pytest.fixture(params=["notification", "event"])
+def either(request: pytest.FixtureRequest, ends: Ends) -> Ends:
+    """As clients of a Notification Service, or of a plain typed Event Service."""
+    if request.param == "event":
+        ends.as_plain_clients()
+    return ends
+
+
 def received(source: CosNotificationSource, count: int) -> list[Delivery]:
     got: list[Delivery] = []
     deadline = time.monotonic() + PATIENCE_SECS
@@ -99,18 +113,18 @@ STYLES: tuple[Style, ...] = ("push", "pull")
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_operations_arrive_as_typed_events(ends: Ends, style: Style) -> None:
-    source = ends.source(style)
-    supply_all(ends.channel.alarms())
+def test_operations_arrive_as_typed_events(either: Ends, style: Style) -> None:
+    source = either.source(style)
+    supply_all(either.channel.alarms())
     deliveries = received(source, len(EVENTS))
     assert by_operation(delivery.payload for delivery in deliveries) == by_operation(STRUCTURED)
     assert not any(delivery.persistent or delivery.error for delivery in deliveries)
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_typed_events_become_operations(ends: Ends, style: Style) -> None:
-    consumer = ends.channel.typed_consumer()
-    sink = ends.sink(style)
+def test_typed_events_become_operations(either: Ends, style: Style) -> None:
+    consumer = either.channel.typed_consumer()
+    sink = either.sink(style)
     batch = [Outgoing(event, str(n)) for n, event in enumerate(STRUCTURED)]
     assert sink.send(batch).result(PATIENCE_SECS) == ()
     until(lambda: len(consumer.calls) == len(EVENTS))
@@ -161,11 +175,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_what_spells_no_operation_is_a_dead_letter(ends: Ends, style: Style) -> None:
-    consumer = ends.channel.typed_consumer()
+def test_what_spells_no_operation_is_a_dead_letter(either: Ends, style: Style) -> None:
+    consumer = either.channel.typed_consumer()
     good = event_forms.to_structured(EVENTS[0])
     batch = [*(Outgoing(event, name) for name, event in WRONG.items()), Outgoing(good, "good")]
-    refusals = ends.sink(style).send(batch).result(PATIENCE_SECS)
+    refusals = either.sink(style).send(batch).result(PATIENCE_SECS)
     assert [(refusal.index, type(refusal.error), refusal.error.code) for refusal in refusals] == [
         (index, DeadLetterError, "COR-TYPED") for index in range(len(WRONG))
     ]
@@ -183,10 +197,10 @@ def test_a_supplier_by_pull_gives_one_operation_at_a_time(ends: Ends) -> None:
     assert plainly(consumer.calls) == plainly(CALLS) * 5
 
 
-def test_an_interface_that_the_peer_does_not_know(ends: Ends, tmp_path: Path) -> None:
+def test_an_interface_that_the_peer_does_not_know(either: Ends, tmp_path: Path) -> None:
     (tmp_path / "other.idl").write_text("interface Other { void op(); };")
     with pytest.raises(ReconnectError) as caught:
-        ends.source("push", interface="Other", idl=[str(tmp_path / "other.idl")])
+        either.source("push", interface="Other", idl=[str(tmp_path / "other.idl")])
     assert caught.value.code == "COR-INTERFACE"
 
 

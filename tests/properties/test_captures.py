@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,14 +12,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mappings.captures.errors import CaptureError
-from mappings.captures.payloads import PayloadWriter, read_payload
+from mappings.captures.payloads import PayloadReader, PayloadWriter, read_payload
 from mappings.captures.sealing import SALT_BYTES, Opener, sealer
 from mappings.captures.specification import End, Specification, specification_from_text
 from mappings.errors import MappingError
 from mappings.forms.events import event_to_json
 from mappings.forms.messages import message_to_json
-from mappings.idl_types import DOUBLE, STRING
-from mappings.model import Message, MessageProperty, Property, StructuredEvent
+from mappings.idl_types import (
+    ANY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    LONG,
+    OCTET,
+    SHORT,
+    STRING,
+    ULONGLONG,
+    Alias,
+    Member,
+    Sequence,
+    String,
+    Struct,
+)
+from mappings.known_types import UTC_T
+from mappings.model import Any_, Message, MessageProperty, Property, StructuredEvent
 from mappings.passage import Translation
 from mappings.translate import Limits, Options
 from mappings.translate.rules import ChooseBody, Constant, CopyHeader, Drop, Rename, Route
@@ -32,6 +49,80 @@ def test_events(event: StructuredEvent) -> None:
     cell = WRITER.write(event)
     assert _same(json.loads(cell), event_to_json(event))
     assert repr(read_payload("event", cell)) == repr(event)
+
+
+VALUES = (None, True, 0, -1, 300, 2**40, 2**70, 1.5, "", "NaN", "12", "a\0b", "Zürich", [], [1], {}, {"base64": "AA=="})
+STRUCT = Struct("IDL:S:1.0", "S", (Member("n", LONG), Member("s", STRING), Member("t", UTC_T)))
+SOME_STRUCT = {"n": -3, "s": "Zug", "t": {"time": 2**50, "inacclo": 0, "inacchi": 1, "tdf": 60}}
+EVERYDAY = StructuredEvent(
+    "Telecom",
+    "Alarm",
+    "1",
+    (Property("Priority", SHORT, 3),),
+    (
+        Property("text", STRING, "loss"),
+        Property("short text", String(5), "loss"),
+        Property("on", BOOLEAN, True),
+        Property("octet", OCTET, 255),
+        Property("big", ULONGLONG, 2**63),
+        Property("ratio", DOUBLE, math.inf),
+        Property("single", FLOAT, 0.1),
+        Property("struct", STRUCT, SOME_STRUCT),
+        Property("structs", Alias("IDL:Q:1.0", "Q", Sequence(STRUCT)), [SOME_STRUCT, SOME_STRUCT]),
+        Property("large number", UTC_T, {"time": 2**60, "inacclo": 0, "inacchi": 1, "tdf": 60}),
+        Property("few", Sequence(STRUCT, 2), [SOME_STRUCT]),
+        Property("numbers", Sequence(LONG), [1, 2]),
+        Property("octets", Sequence(OCTET), b"xyz"),
+        Property("any", ANY, Any_(LONG, 7)),
+    ),
+    Any_(STRING, "text"),
+)
+
+
+def test_events_of_a_shape_that_came_before_whatever_takes_the_place_of_a_part() -> None:
+    """Straight code and the general reader say the same, also on what is no such event at all."""
+    reader = PayloadReader()
+    cell = WRITER.write(EVERYDAY)
+    for place, (whole, at) in enumerate(_places(json.loads(cell))):
+        assert reader.read("event", cell) == read_payload("event", cell)
+        for value in (*VALUES, _more(whole[at])):
+            form = json.loads(cell)
+            inside, key = list(_places(form))[place]
+            inside[key] = value
+            other = json.dumps(form).encode()
+            assert _read_by(reader.read, other) == _read_by(read_payload, other)
+
+
+@given(structured_events, st.data())
+def test_all_events_of_a_shape_that_came_before(event: StructuredEvent, data: st.DataObject) -> None:
+    reader = PayloadReader()
+    cell = WRITER.write(event)
+    for _ in range(3):
+        assert repr(reader.read("event", cell)) == repr(event)
+    form = json.loads(cell)
+    inside, key = data.draw(st.sampled_from(list(_places(form))))
+    inside[key] = data.draw(st.sampled_from(VALUES))
+    other = json.dumps(form).encode()
+    assert _read_by(reader.read, other) == _read_by(read_payload, other)
+
+
+def _places(form: Any) -> Iterator[tuple[Any, Any]]:
+    """Everything inside, as where it is and under which key."""
+    for key, value in form.items() if isinstance(form, dict) else enumerate(form):
+        yield form, key
+        if isinstance(value, dict | list):
+            yield from _places(value)
+
+
+def _more(form: Any) -> Any:
+    return {**form, "more": 1} if isinstance(form, dict) else form * 3 if isinstance(form, list) else form
+
+
+def _read_by(read: Callable[[str, bytes], Any], cell: bytes) -> str:
+    try:
+        return repr(read("event", cell))
+    except MappingError as error:
+        return str(error)
 
 
 @given(messages)

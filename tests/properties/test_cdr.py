@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mappings.cdr import decode_any, decode_value, encode_any, encode_value
+from mappings.cdr import any_encoder, decode_any, decode_value, encode_any, encode_value
 from mappings.checking import check_value
 from mappings.errors import MappingError
 from mappings.idl_types import ANY, LONGDOUBLE, TYPECODE, IdlType, Sequence
@@ -18,6 +18,13 @@ from tests.properties.strategies import anys, idl_types
 @settings(deadline=None)
 def test_any_there_and_back(any_: Any_, little: bool) -> None:
     assert decode_any(encode_any(any_, little=little)) == any_
+
+
+@given(any_=anys)
+@settings(deadline=None)
+def test_an_encoder_for_anys_of_one_type_writes_the_same_octets(any_: Any_) -> None:
+    encode = any_encoder(any_.type)
+    assert encode(any_.value) == encode(any_.value) == encode_any(any_)
 
 
 @given(any_=anys, little=st.booleans())

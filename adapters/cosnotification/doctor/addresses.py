@@ -10,6 +10,7 @@ from adapters.cosnotification.doctor.diagnosis import Diagnosis
 from adapters.cosnotification.ior import Address
 
 HERE: Final = "localhost"
+LAST_PORT: Final = 65535
 
 
 def is_loopback(host: str) -> bool:
@@ -58,6 +59,10 @@ def examine(address: Address, timeout_secs: float, diagnosis: Diagnosis, *, offl
 def _wrong_with(address: Address) -> tuple[str, str] | None:
     if address.port == 0:
         return "there is no port", "the server listens with TLS alone: put a TLS tunnel in front of the gateway"
+    if address.port > LAST_PORT:
+        return "there is no such port", f"ports end at {LAST_PORT}"
+    if not address.host:
+        return "there is no host", "let the server publish its own address"
     try:
         ip = ipaddress.ip_address(address.host)
     except ValueError:

@@ -19,6 +19,7 @@ from adapters.cosnotification.stubs import (
     CosEventChannelAdmin,
     CosNaming,
     CosNotifyChannelAdmin,
+    CosTypedEventChannelAdmin,
     CosTypedNotifyChannelAdmin,
 )
 
@@ -26,8 +27,9 @@ KINDS: Final = (
     (CosNotifyChannelAdmin.EventChannelFactory, "an EventChannelFactory"),
     (CosTypedNotifyChannelAdmin.TypedEventChannelFactory, "a TypedEventChannelFactory"),
     (CosNotifyChannelAdmin.EventChannel, "an EventChannel of a Notification Service"),
-    (CosTypedNotifyChannelAdmin.TypedEventChannel, "a TypedEventChannel"),
+    (CosTypedNotifyChannelAdmin.TypedEventChannel, "a TypedEventChannel of a Notification Service"),
     (CosEventChannelAdmin.EventChannel, "an EventChannel of an Event Service"),
+    (CosTypedEventChannelAdmin.TypedEventChannel, "a TypedEventChannel of an Event Service"),
     (CosNaming.NamingContext, "a naming context"),
 )
 _CORBALOC: Final = re.compile(r"corbaloc:(?P<addresses>[^/]*)/(?P<key>.+)", re.IGNORECASE)
@@ -48,7 +50,7 @@ class Examination:
         """What was found, and the object where it answers."""
         diagnosis = Diagnosis(target)
         try:
-            text = read_reference(target, self._timeout_ms)
+            text = read_reference(target, self._timeout_ms, self._orb.settings.ca_file)
         except AdapterError as error:
             diagnosis.add("reference", "error", error.message, error.hint)
             return diagnosis, None
@@ -83,8 +85,15 @@ class Examination:
             diagnosis.add("orb", "ok", f"written by {profile.orb}")
         self._version(profile.version, diagnosis)
         self._code_set(profile, diagnosis)
-        if profile.tls:
-            ports = ", ".join(str(tls.port or "as above") for tls in profile.tls)
+        ports = ", ".join(str(tls.port or "as above") for tls in profile.tls)
+        if profile.tls and profile.addresses[0].port == 0:
+            diagnosis.add(
+                "tls",
+                "error",
+                f"the server takes nothing but TLS (port {ports}), and the gateway's ORB has none",
+                "put a TLS tunnel in front of the gateway: docs/cosnotification.md shows how",
+            )
+        elif profile.tls:
             diagnosis.add(
                 "tls",
                 "note",

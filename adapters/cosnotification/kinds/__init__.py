@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from adapters.base import StopError
 from adapters.cosnotification.kinds.kind import Kind
 from adapters.cosnotification.kinds.sequence import SEQUENCE
 from adapters.cosnotification.kinds.structured import STRUCTURED
-from adapters.cosnotification.kinds.typed import typed
+from adapters.cosnotification.kinds.typed import plain_typed, typed
 from adapters.cosnotification.kinds.untyped import ANY, PLAIN
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.typed.idl_files import find_interface
@@ -20,7 +19,6 @@ _KINDS: Final[Mapping[str, Kind]] = {"any": ANY, "structured": STRUCTURED, "sequ
 def kind_of(endpoint: CosNotificationEndpoint, channel: CosNotificationChannel) -> Kind:
     """Raises StopError where the interface of a typed channel cannot be had."""
     if channel.events == "typed":
-        if endpoint.service == "event":
-            raise StopError("COR-TYPED", "typed clients need a Notification Service: service: notification")
-        return typed(find_interface(channel.interface or "", channel.idl, channel.include))
+        make = plain_typed if endpoint.service == "event" else typed
+        return make(find_interface(channel.interface or "", channel.idl, channel.include))
     return PLAIN if endpoint.service == "event" else _KINDS[channel.events]

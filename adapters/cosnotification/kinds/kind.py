@@ -107,6 +107,30 @@ def notification_places(kind: str, prefix: str, client_type: Any) -> Mapping[tup
             f"disconnect_{farewell}{style}_{theirs}",
         )
 
+    return _everywhere(place)
+
+
+def event_service_places(typed: str, interface: Callable[[str], Any], *key: str) -> Mapping[tuple[Role, Style], Place]:
+    """The four places of a plain Event Service's channel. Its admins are everybody's, and outlive us.
+
+    `typed` stands in the names of the operations that obtain a proxy, `key` is what they get, `interface` finds that of a proxy.
+    """
+
+    def place(role: Role, style: Style) -> Place:
+        theirs = "supplier" if role == "consumer" else "consumer"
+        return Place(
+            lambda channel: getattr(channel, f"for_{role}s")(),
+            lambda admin: getattr(admin, f"obtain_{typed}{style}_{theirs}")(*key),
+            interface(f"Proxy{style.title()}{theirs.title()}"),
+            f"connect_{style}_{role}",
+            f"disconnect_{style}_{theirs}",
+            own_admin=False,
+        )
+
+    return _everywhere(place)
+
+
+def _everywhere(place: Callable[[Role, Style], Place]) -> Mapping[tuple[Role, Style], Place]:
     return {
         ("consumer", "push"): place("consumer", "push"),
         ("consumer", "pull"): place("consumer", "pull"),
@@ -116,10 +140,14 @@ def notification_places(kind: str, prefix: str, client_type: Any) -> Mapping[tup
 
 
 class Hearing:
-    """What the servants of a Notification Service's clients hear besides events and their end."""
+    """What the servants of a Notification Service's clients hear besides events and their end: that suppliers offer, or consumers
+    want, other types than before."""
+
+    types_changed: Callable[[], None] | None = None
+    """Who wants to know that there is something to ask the proxy about (`worker/types_talk.py`); must not block."""
 
     def offer_change(self, added: Any, removed: Any) -> None:
-        """Suppliers come and go; we take what there is."""
+        if self.types_changed is not None:
+            self.types_changed()
 
-    def subscription_change(self, added: Any, removed: Any) -> None:
-        """Consumers come and go; we offer what the link sends."""
+    subscription_change = offer_change

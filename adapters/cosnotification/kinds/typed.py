@@ -1,4 +1,7 @@
-"""Typed clients: operations of an interface `<I>` at a typed channel; Pull<I> where events are pulled (RULES.md section 2)."""
+"""Typed clients: operations of an interface `<I>` at a typed channel; Pull<I> where events are pulled (RULES.md section 2).
+
+The channel is of a Notification Service, or of a plain Event Service (CosTypedEvent).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,18 @@ from typing import Any, Final
 from adapters.base import DeadLetterError, ReconnectError
 from adapters.cosnotification.codec import untyped_from_orb
 from adapters.cosnotification.encoding import property_to_orb
-from adapters.cosnotification.kinds.kind import Hearing, Intake, Kind, Place, Role, Shelf, Style
+from adapters.cosnotification.kinds.kind import Hearing, Intake, Kind, Place, Role, Shelf, Style, event_service_places
 from adapters.cosnotification.kinds.nothing import NO_ANY
+from adapters.cosnotification.kinds.untyped import ANY as ANY_CLIENTS
+from adapters.cosnotification.kinds.untyped import PLAIN
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.stubs import (
     CORBA,
+    CosEventChannelAdmin,
     CosEventComm,
     CosNotifyChannelAdmin,
-    CosNotifyComm__POA,
+    CosTypedEventChannelAdmin,
+    CosTypedEventComm__POA,
     CosTypedNotifyChannelAdmin,
     CosTypedNotifyComm__POA,
     omniORB,
@@ -46,11 +53,11 @@ def typed(interface: TypedInterface) -> Kind:
             for style in ("push", "pull")
         },
         push_consumer=partial(_PushConsumer, interface),
-        pull_consumer=_PullConsumer,
+        pull_consumer=ANY_CLIENTS.pull_consumer,
         pull=partial(_pull, interface),
         encode=partial(_encode, interface),
         type_code=None,
-        push_supplier=_PushSupplier,
+        push_supplier=ANY_CLIENTS.push_supplier,
         push=_push,
         pull_supplier=partial(_PullSupplier, interface),
         factory=CosTypedNotifyChannelAdmin.TypedEventChannelFactory,
@@ -58,6 +65,24 @@ def typed(interface: TypedInterface) -> Kind:
         companion=lambda servant: servant.typed() if hasattr(servant, "typed") else None,
         partner=partial(_partner, interface),
     )
+
+
+@lru_cache(KEPT_KINDS)
+def plain_typed(interface: TypedInterface) -> Kind:
+    """At a typed channel of the Event Service (CosTypedEvent)."""
+    return typed(interface)._replace(
+        channel=CosTypedEventChannelAdmin.TypedEventChannel,
+        places=event_service_places("typed_", _plain_proxy, interface.id),
+        push_consumer=partial(_PlainPushConsumer, interface),
+        pull_consumer=PLAIN.pull_consumer,
+        push_supplier=PLAIN.push_supplier,
+        pull_supplier=partial(_PlainPullSupplier, interface),
+    )
+
+
+def _plain_proxy(name: str) -> Any:
+    """Only proxies that hand out a typed object have an interface of their own."""
+    return getattr(CosTypedEventChannelAdmin, f"Typed{name}", None) or getattr(CosEventChannelAdmin, name)
 
 
 def _place(interface: TypedInterface, role: Role, style: Style) -> Place:
@@ -91,7 +116,7 @@ def _partner(interface: TypedInterface, proxy: Any, timeout_ms: int) -> Any:
 # As a consumer --------------------------------------------------------------------------------------------------------------
 
 
-class _PushConsumer(Hearing, CosTypedNotifyComm__POA.TypedPushConsumer):  # type: ignore[misc]
+class _TakesOperations:
     companion: Any = None
 
     def __init__(self, interface: TypedInterface, intake: Intake) -> None:
@@ -107,9 +132,12 @@ class _PushConsumer(Hearing, CosTypedNotifyComm__POA.TypedPushConsumer):  # type
         return self.companion
 
 
-class _PullConsumer(Hearing, CosNotifyComm__POA.PullConsumer):  # type: ignore[misc]
-    def __init__(self, intake: Intake) -> None:
-        self.disconnect_pull_consumer: Final = intake.disconnected
+class _PushConsumer(_TakesOperations, Hearing, CosTypedNotifyComm__POA.TypedPushConsumer):  # type: ignore[misc]
+    pass
+
+
+class _PlainPushConsumer(_TakesOperations, CosTypedEventComm__POA.TypedPushConsumer):  # type: ignore[misc]
+    pass
 
 
 def _pull(interface: TypedInterface, partner: Any, _: int, intake: Intake) -> bool:
@@ -144,17 +172,12 @@ def _octets(anys: Sequence[Any]) -> bytes | None:
 # As a supplier --------------------------------------------------------------------------------------------------------------
 
 
-class _PushSupplier(Hearing, CosNotifyComm__POA.PushSupplier):  # type: ignore[misc]
-    def __init__(self, disconnected: Callable[[], None]) -> None:
-        self.disconnect_push_supplier: Final = disconnected
-
-
 def _push(partner: Any, events: list[Encoded]) -> None:
     ((form, anys),) = events
     invoke(partner, form.operation.name, anys)
 
 
-class _PullSupplier(Hearing, CosTypedNotifyComm__POA.TypedPullSupplier):  # type: ignore[misc]
+class _GivesOperations:
     """Events leave in order: an operation has nothing to give while an event of another is the next."""
 
     companion: Any = None
@@ -189,6 +212,14 @@ class _PullSupplier(Hearing, CosTypedNotifyComm__POA.TypedPullSupplier):  # type
 
     def try_pull(self) -> tuple[Any, bool]:
         return NO_ANY, False
+
+
+class _PullSupplier(_GivesOperations, Hearing, CosTypedNotifyComm__POA.TypedPullSupplier):  # type: ignore[misc]
+    pass
+
+
+class _PlainPullSupplier(_GivesOperations, CosTypedEventComm__POA.TypedPullSupplier):  # type: ignore[misc]
+    pass
 
 
 def _encode(interface: TypedInterface, event: StructuredEvent) -> Encoded:

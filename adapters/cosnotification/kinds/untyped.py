@@ -1,7 +1,4 @@
-"""Untyped clients: one Any a call, at a Notification Service or at a plain Event Service (CosEvent).
-
-A plain channel knows no admins of our own: the one that it has is everybody's, and outlives us.
-"""
+"""Untyped clients: one Any a call, at a Notification Service or at a plain Event Service (CosEvent)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from adapters.cosnotification.codec import untyped_to_orb
-from adapters.cosnotification.kinds.kind import Hearing, Intake, Kind, Place, Shelf, notification_places
+from adapters.cosnotification.kinds.kind import Hearing, Intake, Kind, Shelf, event_service_places, notification_places
 from adapters.cosnotification.kinds.nothing import NO_ANY
 from adapters.cosnotification.stubs import (
     CORBA,
@@ -108,26 +105,9 @@ ANY: Final = Kind(
 )
 
 
-def _plain_place(role: str, style: str, theirs: str) -> Place:
-    admin, obtain = f"for_{role}s", f"obtain_{style}_{theirs}"
-    return Place(
-        lambda channel: getattr(channel, admin)(),
-        lambda admin: getattr(admin, obtain)(),
-        getattr(CosEventChannelAdmin, f"Proxy{style.title()}{theirs.title()}"),
-        f"connect_{style}_{role}",
-        f"disconnect_{style}_{theirs}",
-        own_admin=False,
-    )
-
-
 PLAIN: Final = ANY._replace(
     channel=CosEventChannelAdmin.EventChannel,
-    places={
-        ("consumer", "push"): _plain_place("consumer", "push", "supplier"),
-        ("consumer", "pull"): _plain_place("consumer", "pull", "supplier"),
-        ("supplier", "push"): _plain_place("supplier", "push", "consumer"),
-        ("supplier", "pull"): _plain_place("supplier", "pull", "consumer"),
-    },
+    places=event_service_places("", lambda name: getattr(CosEventChannelAdmin, name)),
     push_consumer=_PlainPushConsumer,
     pull_consumer=_PlainPullConsumer,
     push_supplier=_PlainPushSupplier,

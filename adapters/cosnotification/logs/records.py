@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from adapters.base import StopError
+from adapters.sqlite_transaction import together
 
 _TABLES: Final = """
 create table if not exists facts (name text primary key, value text not null) without rowid;
@@ -90,17 +91,9 @@ class LogFile:
             self._db.execute("delete from logs where kind = ? and id = ?", (kind, id_))
             self._db.execute("delete from records where log = ?", (f"{kind}/{id_}",))
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> AbstractContextManager[None]:
         """All of it, or nothing."""
-        with self._lock:
-            self._db.execute("begin immediate")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
+        return together(self._db, self._lock)
 
     # For Records
 

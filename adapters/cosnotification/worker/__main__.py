@@ -50,20 +50,34 @@ class Worker:
         self._parts: dict[str, Part] = {}
         self._receivers: dict[int, Receiver] = {}
         self._senders: dict[int, Sender | Offerer] = {}
+        self._wanted: set[int] = set()  # ends that the gateway has opened, and not closed
         self._frame_handlers: Final[dict[str, Callable[..., object]]] = {
-            "call": lambda *call: self._pool.submit(self._call, *call),
+            "call": self._on_call,
             "types": self._types_in.add,
             "ping": lambda: frames.send(("pong",)),
             "credit": self._credit,
             "settled": self._settled,
             "batch": self._batch,
             "resume": self._resume,
+            "watch_types": self._watch_types,
+            "tell_types": self._tell_types,
         }
 
     def run(self) -> None:
         for frame in self._frames.receive():
             assert frame is not None
             self._frame_handlers[frame[0]](*frame[1:])
+
+    def _on_call(self, number: int, name: str, arguments: tuple[Any, ...]) -> None:
+        """What becomes of an end counts from now on, though the pool may be slow to take the call up, or another still be opening
+        it: what a source took in after the gateway has turned away would be lost."""
+        if name in ("receiver", "sender"):
+            self._wanted.add(arguments[0])
+        elif name == "close":
+            self._wanted.discard(arguments[0])
+            if (found := self._receivers.get(arguments[0])) is not None:
+                found.gate.close()
+        self._pool.submit(self._call, number, name, arguments)
 
     def _call(self, number: int, name: str, arguments: tuple[Any, ...]) -> None:
         answer: tuple[Any, ...]
@@ -97,8 +111,8 @@ class Worker:
         if self._orb is not None:
             self._orb.stop()
 
-    def call_receiver(self, end: int, endpoint: str, channel: str, left_behind: list[Trace]) -> None:
-        self._open(
+    def call_receiver(self, end: int, endpoint: str, channel: str, left_behind: list[Trace]) -> int:
+        return self._open(
             end,
             self._receivers,
             Receiver(
@@ -108,13 +122,14 @@ class Worker:
                 self._types_out,
                 lambda first, contents: self._frames.send(("events", end, first, contents)),
                 self._failure_of(end),
+                lambda types: self._frames.send(("types_told", end, types)),
             ),
             left_behind,
         )
 
-    def call_sender(self, end: int, endpoint: str, channel: str, left_behind: list[Trace]) -> None:
+    def call_sender(self, end: int, endpoint: str, channel: str, left_behind: list[Trace]) -> int:
         settings = CosNotificationChannel.model_validate_json(channel)
-        self._open(
+        return self._open(
             end,
             self._senders,
             (Offerer if settings.style == "pull" else Sender)(
@@ -123,8 +138,9 @@ class Worker:
                 settings,
                 self._types_in,
                 lambda *report: self._frames.send(("result", end, *report)),
-                lambda number, index: self._frames.send(("trying", end, number, index)),
+                lambda number, index, refused: self._frames.send(("trying", end, number, index, refused)),
                 self._failure_of(end),
+                lambda types: self._frames.send(("types_told", end, types)),
             ),
             left_behind,
         )
@@ -132,13 +148,20 @@ class Worker:
     def _failure_of(self, end: int) -> Callable[[ReconnectError], None]:
         return lambda error: self._frames.send(("failed", end, told(error)))
 
-    def _open(self, end: int, ends: dict[int, E], opening: E, left_behind: list[Trace]) -> None:
-        ends[end] = opening  # before it opens: pushes may come, and be settled, at once
-        try:
-            opening.open(left_behind, lambda traces: self._frames.send(("traces", end, traces)))
-        except BaseException:
-            del ends[end]
-            raise
+    def _open(self, end: int, ends: dict[int, E], opening: E, left_behind: list[Trace]) -> int:
+        """As Connection.open. The gateway closes what it has opened, also what could not be opened."""
+        if end in self._wanted:
+            ends[end] = opening  # before it opens: pushes may come, and be settled, at once
+            try:
+                removed = opening.open(left_behind, lambda traces: self._frames.send(("traces", end, traces)))
+            finally:
+                wanted = end in self._wanted
+                if not wanted:  # the gateway has lost its patience, and closed what was not there yet
+                    ends.pop(end, None)
+                    opening.close()
+            if wanted:
+                return removed
+        raise ReconnectError("COR-CLOSED", "closed while it was being connected")
 
     def call_close(self, end: int) -> bool:
         """Whether nothing of it is left at the peer."""
@@ -206,6 +229,16 @@ class Worker:
     def _resume(self, end: int) -> None:
         if (found := self._senders.get(end)) is not None:
             found.resume()
+
+    def _watch_types(self, end: int) -> None:
+        found: Receiver | Sender | Offerer | None = self._receivers.get(end) or self._senders.get(end)
+        if found is not None:
+            found.types.watch()
+
+    def _tell_types(self, end: int, types: list[tuple[str, str]] | None) -> None:
+        found: Receiver | Sender | Offerer | None = self._receivers.get(end) or self._senders.get(end)
+        if found is not None:
+            found.types.tell(None if types is None else frozenset(types))
 
     def _batch(self, end: int, number: int, parcels: list[Any], careful: bool) -> None:
         sender = self._senders.get(end)

@@ -53,6 +53,20 @@ class Frames:
         except OSError as error:
             raise Closed from error
 
+    def send_if_room(self, frame: tuple[Any, ...]) -> None:
+        """Never waits: neither for the other side, which may hang, nor for somebody who waits for it."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            poll = select.poll()
+            poll.register(self._socket, select.POLLOUT)
+            if poll.poll(0):  # then there is room for far more than a small frame
+                self._socket.sendall(pack(frame))
+        except OSError as error:
+            raise Closed from error
+        finally:
+            self._lock.release()
+
     def receive(
         self, timeout_secs: float | None = None, before: Callable[[], None] | None = None
     ) -> Iterator[tuple[Any, ...] | None]:

@@ -19,6 +19,7 @@ from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.sending import Refusals, Report, Trying
 from adapters.cosnotification.worker.shelf import Item, OfferShelf
 from adapters.cosnotification.worker.told import told
+from adapters.cosnotification.worker.types_talk import ReportTypes, TypesTalk, nobody_hears
 
 
 class _Batch:
@@ -51,6 +52,7 @@ class Offerer:
         report: Report,
         trying: Trying,
         fail: Callable[[ReconnectError], None],
+        types_told: ReportTypes = nobody_hears,
     ) -> None:
         self._kind = kind = kind_of(endpoint, channel)
         self._types = types
@@ -58,17 +60,22 @@ class Offerer:
         self._trying = trying
         self._fail = fail
         self._shelf = OfferShelf(channel.hold_ms / 1000, self._disconnected)
-        self._connection = Connection(orb, endpoint, channel, kind, "supplier", kind.pull_supplier(self._shelf))
+        servant = kind.pull_supplier(self._shelf)
+        self._connection = Connection(orb, endpoint, channel, kind, "supplier", servant)
+        self.types = TypesTalk(
+            self._connection, channel, "supplier", servant, endpoint.ping_interval_secs, types_told, fail
+        )
         self._ping_interval_secs = endpoint.ping_interval_secs
         self._pulse: Pulse | None = None
         self._obstacle: AdapterError | None = None
         self._lock = threading.Lock()  # guards the batches
         self._batches: deque[_Batch] = deque()  # on offer, in order
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
         """As Connection.open."""
-        self._connection.open(left_behind, remember)
+        removed = self._connection.open(left_behind, remember)
         self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._lost)
+        return removed
 
     def send(self, number: int, parcels: list[Any], careful: bool) -> None:
         if self._obstacle is not None:
@@ -81,9 +88,10 @@ class Offerer:
                 events.append((index, self._encoded(parcel)))
             except DeadLetterError as error:
                 refusals.append((index, told(error)))
+        refused = [index for index, _ in refusals]
         batch = _Batch(number, len(parcels), [index for index, _ in events], refusals)
         items: list[Item] = [
-            (event, partial(self._trying, number, index) if careful else None, partial(self._taken, batch))
+            (event, partial(self._trying, number, index, refused) if careful else None, partial(self._taken, batch))
             for index, event in events
         ]
         with self._lock:
@@ -99,6 +107,7 @@ class Offerer:
 
     def close(self) -> bool:
         self._give_up(ReconnectError("COR-CLOSED", "closed before the peer took it"))
+        self.types.stop()
         heard = self._connection.close()
         if self._pulse is not None:
             self._pulse.stop()

@@ -19,6 +19,7 @@ from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.worker.gate import Gate, NotTaken
 from adapters.cosnotification.worker.intake import Content, Intake
 from adapters.cosnotification.worker.parcels import TypeNumbers
+from adapters.cosnotification.worker.types_talk import ReportTypes, TypesTalk, nobody_hears
 
 MOST_AT_ONCE: Final = 100  # events asked for in one pull: more are no quicker
 ROOM_SECS: Final = 0.5  # how long one wait for room lasts
@@ -35,6 +36,7 @@ class Receiver:
         types: TypeNumbers,
         pass_on: Callable[[int, list[Content]], None],
         fail: Callable[[ReconnectError], None],
+        types_told: ReportTypes = nobody_hears,
     ) -> None:
         self.gate = Gate(channel.buffer, channel.hold_ms / 1000, pass_on)
         self._fail = fail
@@ -44,6 +46,9 @@ class Receiver:
         intake = Intake(types, self._keep if pulls else self._offer, fail)
         servant = (kind.pull_consumer if pulls else kind.push_consumer)(intake)
         self._connection = Connection(orb, endpoint, channel, kind, "consumer", servant)
+        self.types = TypesTalk(
+            self._connection, channel, "consumer", servant, endpoint.ping_interval_secs, types_told, fail
+        )
         self._puller = (
             Puller(kind, self._connection, intake, self.gate, channel.poll_interval_ms / 1000, fail) if pulls else None
         )
@@ -51,19 +56,21 @@ class Receiver:
         self._silence = Silence(endpoint.idle_timeout_secs)
         self._valve = Valve(self.gate, self._connection) if channel.suspend_when_full and not pulls else None
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
         """As Connection.open."""
-        self._connection.open(left_behind, remember)
+        removed = self._connection.open(left_behind, remember)
         self._silence.broken()
         self._pulse = Pulse(self._ping_interval_secs, self._ping, self._fail)
         if self._valve is not None:
             self._valve.start()
         if self._puller is not None:
             self._puller.start()
+        return removed
 
     def close(self) -> bool:
         """As Connection.close."""
         self.gate.close()  # before the farewell: a push that is held would keep the peer from hearing it
+        self.types.stop()
         if self._puller is not None:
             self._puller.stop()
         if self._valve is not None:

@@ -22,14 +22,15 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import Told, told
+from adapters.cosnotification.worker.types_talk import ReportTypes, TypesTalk, nobody_hears
 
 Refusals = list[tuple[int, Told]]
 
 Report = Callable[[int, Refusals, Told | None, int], None]
 """The fate of a batch: its number, refusals, error, and how many events from the beginning on have found their end."""
 
-Trying = Callable[[int, int], None]
-"""Which event of which batch is at stake next."""
+Trying = Callable[[int, int, list[int]], None]
+"""Which event of which batch is at stake next, and which ones of this batch were refused."""
 
 
 class Sender:
@@ -44,10 +45,14 @@ class Sender:
         report: Report,
         trying: Trying,
         fail: Callable[[ReconnectError], None],
+        types_told: ReportTypes = nobody_hears,
     ) -> None:
         self._kind = kind = kind_of(endpoint, channel)
         servant = kind.push_supplier(self._disconnected)
         self._connection = Connection(orb, endpoint, channel, kind, "supplier", servant)
+        self.types = TypesTalk(
+            self._connection, channel, "supplier", servant, endpoint.ping_interval_secs, types_told, fail
+        )
         self._types = types
         self._report = report
         self._trying = trying
@@ -58,11 +63,12 @@ class Sender:
         self._obstacle: AdapterError | None = None  # why nothing is pushed now
         self._thread = threading.Thread(target=self._run, name="cosnotification-sender", daemon=True)
 
-    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> None:
+    def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:
         """As Connection.open."""
-        self._connection.open(left_behind, remember)
+        removed = self._connection.open(left_behind, remember)
         self._pulse = Pulse(self._ping_interval_secs, self._connection.ping, self._fail)
         self._thread.start()
+        return removed
 
     def send(self, number: int, parcels: list[Any], careful: bool) -> None:
         self._batches.put((number, parcels, careful))
@@ -75,6 +81,7 @@ class Sender:
     def close(self) -> bool:
         self._obstacle = ReconnectError("COR-CLOSED", "closed before the peer confirmed")
         self._batches.put(None)
+        self.types.stop()
         heard = self._connection.close()
         if self._pulse is not None:
             self._pulse.stop()
@@ -104,7 +111,7 @@ class Sender:
         while groups:
             group = groups.popleft()
             if careful:
-                self._trying(number, group[0])
+                self._trying(number, group[0], [index for index, _ in refusals])
             try:
                 self._push([events[index] for index in group])
             except DeadLetterError as error:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from adapters.base import ReconnectError
 from adapters.cosnotification.faults import on_connect
+from adapters.cosnotification.ior import shorten
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
-from adapters.cosnotification.references import resolve, shorten
+from adapters.cosnotification.references import resolve
 from adapters.cosnotification.settings import OrbSettings
 from gateway.domain import errors
 from gateway.domain.connection import ChannelType, ClientType, Connection, NotificationStyle
@@ -166,8 +166,8 @@ class DomainClient:
                 raise
             return typed_connection_from_orb(_bounded(typed).get_typed_connection(id_))
 
-    def _no(self, what: str, hint: str = "") -> ReconnectError:
-        return ReconnectError("DOM-REFERENCE", f"the object {what}", path=shorten(self._reference), hint=hint)
+    def _no(self, what: str, hint: str = "") -> errors.DomainError:
+        return errors.DomainError("DOM-REFERENCE", f"the object {what}", path=shorten(self._reference), hint=hint)
 
 
 def connection_of(supplier: int, consumer: int, events: str, style: str) -> Connection:

@@ -6,6 +6,7 @@ Members and connections keep their ids over reloads and restarts, by their names
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any, Final, NoReturn
 
 from adapters.base import AdapterError
@@ -18,7 +19,7 @@ from gateway.domain.corba.members import MemberChannel
 from gateway.domain.corba.store import DomainStore
 from gateway.domain.corba.stubs import CORBA, CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA
 from gateway.domain.corba.translation import Failed
-from gateway.domain.errors import DomainError
+from gateway.domain.errors import AlreadyExists, CycleCreationForbidden, DiamondCreationForbidden
 from gateway.domain.event_domain import EventDomain, Member
 from gateway.domain.qos import QoSProperty, Rules
 
@@ -165,8 +166,18 @@ class ConfiguredIds:
 
 
 def core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_in: Any) -> Domain:
-    """The checks of the configuration have passed; a second link between the same two channels has no connection of its own."""
-    core: Domain = EventDomain(Rules(form["cycles"], form["diamonds"]))
+    """The checks of the configuration have passed; a second link between the same two channels has no connection of its own. Where
+    a link sends to one channel or another, the graph may have diamonds in which no event arrives twice: then the domain says that
+    it allows them."""
+    rules = Rules(form["cycles"], form["diamonds"])
+    try:
+        return _core_of(orb, form, ids, stand_in, rules)
+    except DiamondCreationForbidden:
+        return _core_of(orb, form, ids, stand_in, rules._replace(forbid_diamonds=False))
+
+
+def _core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_in: Any, rules: Rules) -> Domain:
+    core: Domain = EventDomain(rules)
     by_name: dict[str, int] = {}
     for entry in form["members"]:
         member = ids.of("members", *entry["names"])
@@ -180,8 +191,6 @@ def core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_in: Any) -> Dom
             ClientType[entry["ctype"]],
             NotificationStyle[entry["style"]],
         )
-        try:
+        with suppress(AlreadyExists, CycleCreationForbidden):
             core.restore_connection(ids.of("connections", entry["name"]), connection)
-        except DomainError:
-            continue
     return core

@@ -6,16 +6,15 @@ clients, and a proxy's filter holds back what it should, also on services whose 
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import Any, Final
 
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
+from adapters.cosnotification.our_channels import tells_all_subscriptions
 from gateway.domain.connection import ChannelType
 from gateway.domain.corba.stubs import CORBA, CosNotifyChannelAdmin, CosTypedNotifyChannelAdmin
 
 TYPED_TYPES: Final = (ChannelType.TYPED_CHANNEL, ChannelType.TYPED_LOG_CHANNEL)
-_OUR_KEY: Final = re.compile(rb"notify-[0-9a-f]{32}", re.DOTALL)
 
 
 class MemberChannel:
@@ -44,11 +43,7 @@ class MemberChannel:
     @property
     def tells_all_subscriptions(self) -> bool:
         """A channel of ours: the types that it names are all that its consumers may want. Of others we cannot know."""
-        try:
-            profile = bytes.fromhex(self.ior[4:])
-        except ValueError:
-            return False
-        return _OUR_KEY.search(profile) is not None
+        return tells_all_subscriptions(self.ior)
 
     def new_admin(self, client: str) -> Any:
         """For a consumer or a supplier: its filters and those of its proxies must both pass."""

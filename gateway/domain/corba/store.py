@@ -9,12 +9,12 @@ import json
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 from adapters.base import StopError
+from adapters.sqlite_transaction import together
 
 VERSION: Final = 1
 _TABLES: Final = """
@@ -89,17 +89,9 @@ class DomainStore:
                 self._db.execute(f"delete from {table} where kind = ? and domain = ?", (kind, domain))
             self._db.execute("delete from domains where kind = ? and id = ?", (kind, domain))
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> AbstractContextManager[None]:
         """All changes inside, or none. Not to be nested."""
-        with self._lock:
-            self._db.execute("begin immediate")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
+        return together(self._db, self._lock)
 
     # What was kept
 

@@ -14,14 +14,13 @@ from typing import Any, Final
 
 from adapters.cosnotification.faults import spell
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
+from adapters.cosnotification.our_channels import NOBODY
 from gateway.domain.connection import Connection
 from gateway.domain.corba.kinds import Place, places_of
 from gateway.domain.corba.members import MemberChannel
 from gateway.domain.corba.stubs import CORBA, CosNotification, CosNotifyChannelAdmin
 
 FAREWELL_MS: Final = 2_000
-NOBODY: Final = CosNotification.EventType("$isthmus", "nobody")
-"""A type that no event has. A connection that subscribes to it forwards nothing until somebody downstream wants something."""
 
 
 class WireState(StrEnum):
@@ -122,7 +121,7 @@ class Wire:
         """Whoever acts comes last: the proxy that pushes, or the one that pulls."""
         supplier, consumer = self._objects["proxy_supplier"], self._objects["proxy_consumer"]
         if self._on_demand:
-            supplier.subscription_change([NOBODY], [])
+            supplier.subscription_change(_types({NOBODY}), [])
         if self._at_supplier.style == "push":
             self._at_consumer.connect(consumer, supplier)
             self._at_supplier.connect(supplier, consumer)

@@ -23,6 +23,8 @@ from gateway.settings.checks.jms import check_jms_channels
 from gateway.settings.checks.journal import check_journal, check_journalled_links
 from gateway.settings.checks.link_tests import check_link_tests
 from gateway.settings.checks.listeners import check_addresses, check_admin_is_private
+from gateway.settings.checks.notices import check_notices
+from gateway.settings.checks.on_demand import check_on_demand
 from gateway.settings.checks.patterns import check_patterns
 from gateway.settings.checks.production import check_production
 from gateway.settings.checks.property_types import check_property_types
@@ -54,12 +56,14 @@ CHECKS: Final[tuple[Callable[[Settings, Report], None], ...]] = (
     check_stomp_channels,
     check_jms_channels,
     check_patterns,
+    check_notices,
     check_domain,
     check_filters,
     check_effect,
     check_property_types,
     check_rules,
     check_replies,
+    check_on_demand,
     check_back_off,
     check_batches,
     check_dead_letters,

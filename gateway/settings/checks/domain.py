@@ -6,13 +6,18 @@ one whose channels do not exist.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
+from gateway.domain.alternatives import KeyedEdge, two_ways
 from gateway.domain.connection import Connection
+from gateway.domain.diamonds import MOST_STEPS
 from gateway.domain.errors import AlreadyExists, CycleCreationForbidden, DiamondCreationForbidden
 from gateway.domain.event_domain import EventDomain
-from gateway.domain.graph import Route
+from gateway.domain.graph import Graph, Route
 from gateway.domain.qos import Rules
+from gateway.domain.steps import OutOfSteps, Steps
 from gateway.settings.checks.domain_copies import note_copies
 from gateway.settings.checks.domain_words import RouteWords
 from gateway.settings.document import quoted
@@ -21,6 +26,7 @@ from gateway.settings.members import Members
 from gateway.settings.nodes import Path
 from gateway.settings.report import Report
 from gateway.settings.settings import ForeignLink, Settings
+from gateway.settings.topology import RoutedEdge, routed_edges
 
 MOST_WORK: Final = 50_000_000
 """What checking one file may cost: some seconds."""
@@ -47,6 +53,7 @@ class DomainCheck:
         self.words = RouteWords(Members(settings))
         self._settings = settings
         self._report = report
+        self._links_between: dict[tuple[int, int], list[str]] = {}
         self._known = frozenset(report.document.keys(("channels",)))
         self._first: dict[
             tuple[int, int], Path
@@ -64,6 +71,7 @@ class DomainCheck:
             self.domain.add_channel(None)
         if path[0] == "foreign_links":
             self.words.foreign.add((source, sink))
+        self._links_between.setdefault((source, sink), []).append(".".join(map(str, path)))
         if (source, sink) in self._first:
             self._twice(path, self._first[source, sink], (source, sink))
             return True
@@ -78,23 +86,47 @@ class DomainCheck:
         return True
 
     def look_at_rules_that_route(self) -> None:
-        """A rule that sends elsewhere can close a cycle too. It makes no diamond: of its ways a message takes one."""
-        if not self.domain.rules.forbid_cycles:
-            return
-        everything: EventDomain[None] | None = None
-        for id_, link in self._settings.links.items():
-            if not link.enabled or not {link.source, link.sink} <= self._known:
+        """A rule that sends elsewhere leads somewhere too."""
+        members = self.words.members
+        edges = routed_edges(self._settings, members)
+        while len(self.domain.members) < len(members.names):
+            self.domain.add_channel(None)
+        if edges and self.domain.rules.forbid_cycles:
+            self._look_for_cycles(edges)
+        if edges and self.domain.rules.forbid_diamonds:
+            try:
+                self._look_for_diamonds(edges)
+            except OutOfSteps:
+                self._too_large(("links", edges[0].link))
+
+    def _look_for_cycles(self, edges: Sequence[RoutedEdge]) -> None:
+        everything = self._with_diamonds()
+        for link, rule, source, sink in edges:
+            try:
+                everything.add_connection(Connection(source, sink))
+            except AlreadyExists:
                 continue
-            for index, sink in self.words.members.routed(link):
-                everything = everything or self._with_diamonds()
-                while len(everything.members) < len(self.words.members.names):
-                    everything.add_channel(None)
-                try:
-                    everything.add_connection(Connection(self.words.members.of(link.source), sink))
-                except AlreadyExists:
-                    continue
-                except CycleCreationForbidden as error:
-                    self._cycle(("links", id_, "rules", index, "route"), error.cycle)
+            except CycleCreationForbidden as error:
+                self._cycle(("links", link, "rules", rule, "route"), error.cycle)
+
+    def _look_for_diamonds(self, routed: Sequence[RoutedEdge]) -> None:
+        """Of a link and its rules a message takes one way, so these alone make no diamond; with another link they may."""
+        own = [KeyedEdge(*ends, key) for ends, keys in self._links_between.items() for key in keys]
+        keyed = [KeyedEdge(edge.source, edge.sink, f"links.{edge.link}") for edge in routed]
+        by_rule = {(edge.source, edge.sink): edge for edge in reversed(routed)}
+        everything = Graph()
+        for vertex in self.domain.members:
+            everything.add_vertex(vertex)
+        for source, sink, _ in (*own, *keyed):
+            everything.add_edge(source, sink)
+        first = sorted(set().union(*({edge.source} | everything.upstream(edge.source) for edge in routed)))
+        told: set[RoutedEdge] = set()
+        for routes in two_ways([*own, *keyed], first, Steps(MOST_STEPS)):
+            steps = [step for route in routes for step in pairwise(route)]
+            edge = next((by_rule[step] for step in steps if step in by_rule), None)
+            if edge is not None and edge not in told:
+                told.add(edge)
+                self._diamond(("links", edge.link, "rules", edge.rule, "route"), routes)
 
     def _with_diamonds(self) -> EventDomain[None]:
         copy: EventDomain[None] = EventDomain(Rules(forbid_cycles=True, forbid_diamonds=False))
@@ -150,7 +182,7 @@ class DomainCheck:
             path,
             f"{_named(path)} makes a second way between two channels: {self.words.routes(routes)}",
             "remove one of its links; with domain.diamonds: allow, events arrive twice",
-            at=self._report.key(path),
+            at=self._report.key(path) if len(path) == 2 else None,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final
 
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
@@ -10,13 +11,15 @@ from gateway.settings.nodes import Path
 from gateway.settings.report import Report
 from gateway.settings.settings import Settings
 
+_SCHEMES: Final = ("ior", "corbaloc", "corbaname", "http", "https")
+_OUR_NAMING: Final = re.compile(r"corba(?:loc|name):rir:", re.IGNORECASE)  # "starts at orb.naming_service"
 _IOR: Final = re.compile(r"IOR:(?:[0-9A-F]{2}){8,}\s*", re.IGNORECASE)
 
 
 def check_factories(settings: Settings, report: Report) -> None:
     if settings.orb.naming_service is not None:
         _check(settings.orb.naming_service, ("orb", "naming_service"), report)
-        if settings.orb.naming_service.lower().startswith("corbaname:rir:"):
+        if _OUR_NAMING.match(settings.orb.naming_service):
             report.error(
                 "CFG-FACTORY",
                 ("orb", "naming_service"),
@@ -26,7 +29,7 @@ def check_factories(settings: Settings, report: Report) -> None:
     for id_, endpoint in settings.endpoints.items():
         if isinstance(endpoint, CosNotificationEndpoint):
             if endpoint.factory is not None:
-                _check(endpoint.factory, ("endpoints", id_, "factory"), report)
+                _check(endpoint.factory, ("endpoints", id_, "factory"), report, settings)
             if endpoint.factory is not None and endpoint.service == "event":
                 report.error(
                     "CFG-CHANNEL-REFERENCE",
@@ -52,7 +55,7 @@ def check_channel_references(settings: Settings, report: Report) -> None:
                     "write Telecom/Alarm, or Telecom/* for a whole domain",
                 )
         if channel.reference is not None:
-            _check(channel.reference, (*path, "reference"), report)
+            _check(channel.reference, (*path, "reference"), report, settings)
             if channel.channel is not None:
                 report.error(
                     "CFG-CHANNEL-REFERENCE",
@@ -60,14 +63,16 @@ def check_channel_references(settings: Settings, report: Report) -> None:
                     "`channel` and `reference` both name the channel",
                     "leave one of them out",
                 )
-        elif channel.channel is None:
+        elif (
+            channel.channel is None and report.document.node((*path, "channel")) is None
+        ):  # else: it is wrong, and said so
             report.error(
                 "CFG-CHANNEL-REFERENCE",
                 path,
                 "nothing says which channel of the peer is meant",
                 "write `channel: 0` for the one with that ChannelID, or `reference` where the channel has one of its own",
             )
-        elif endpoint.factory is None:
+        elif channel.channel is not None and endpoint.factory is None:
             report.error(
                 "CFG-CHANNEL-REFERENCE",
                 path,
@@ -76,8 +81,13 @@ def check_channel_references(settings: Settings, report: Report) -> None:
             )
 
 
-def _check(reference: str, path: Path, report: Report) -> None:
+def _check(reference: str, path: Path, report: Report, settings: Settings | None = None) -> None:
     wrong = _wrong_with(reference)
+    if settings is not None and settings.orb.naming_service is None and _OUR_NAMING.match(reference):
+        wrong = (
+            "there is no naming service to look it up at",
+            "set orb.naming_service, or write corbaname::host:port#name",
+        )
     if wrong is not None:
         report.error("CFG-FACTORY", path, *wrong)
 
@@ -94,4 +104,16 @@ def _wrong_with(reference: str) -> tuple[str, str] | None:
         return "corbaloc without the key of an object", "write corbaloc::host:port/key"
     if scheme == "corbaname" and not re.fullmatch(r"[^#]+#.+", reference):
         return "corbaname without the name of an object", "write corbaname::host:port#name"
+    if ":" in reference and scheme not in _SCHEMES:
+        return _wrong_scheme(scheme, reference)
+    return None
+
+
+def _wrong_scheme(scheme: str, reference: str) -> tuple[str, str] | None:
+    """A misspelt reference would be taken for the path of a file, and waited for until somebody writes it."""
+    message = "this is no reference, and would be the path of a file"
+    if meant := get_close_matches(scheme, _SCHEMES, 1, 0.7):
+        return message, f"did you mean {meant[0]}:?"
+    if f"{scheme}://" in reference.lower():
+        return message, "for a file write its path alone"
     return None

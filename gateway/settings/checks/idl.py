@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path as FilePath
 
 from adapters.base import StopError
-from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.cosnotification.settings import CosNotificationChannel
 from adapters.cosnotification.typed.idl_files import find_interface, read_interfaces
 from gateway.settings.nodes import Path
 from gateway.settings.report import Report
@@ -18,25 +18,18 @@ from gateway.settings.settings import Settings
 def check_idl(settings: Settings, report: Report) -> None:
     for id_, channel in settings.channels.items():
         if isinstance(channel, CosNotificationChannel):
-            _check_channel(("channels", id_), channel, settings.endpoints.get(channel.endpoint), report)
+            _check_channel(("channels", id_), channel, report)
     service = settings.services.notification
     if service is not None:
         _check_service(service, report)
 
 
-def _check_channel(path: Path, channel: CosNotificationChannel, endpoint: object, report: Report) -> None:
+def _check_channel(path: Path, channel: CosNotificationChannel, report: Report) -> None:
     if channel.events != "typed":
         if channel.interface is not None or channel.idl:
             option = "interface" if channel.interface is not None else "idl"
             report.error("CFG-IDL", (*path, option), "only a typed client has an interface", "set events: typed")
         return
-    if isinstance(endpoint, CosNotificationEndpoint) and endpoint.service == "event":
-        report.error(
-            "CFG-IDL",
-            (*path, "events"),
-            "typed clients need a Notification Service",
-            "another kind of events, or service",
-        )
     if channel.interface is None or not channel.idl:
         report.error(
             "CFG-IDL",

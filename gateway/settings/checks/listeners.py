@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adapters.cosnotification.settings import CosNotificationEndpoint, OrbOverrides
 from adapters.stomp.settings import StompEndpoint
 from gateway.settings.addresses import (
     Address,
@@ -35,9 +36,8 @@ def check_addresses(settings: Settings, report: Report) -> None:
                 )
                 break
         listeners.append((path, address))
-    if settings.orb.publish is not None:
-        path = ("orb", "publish")
-        address = _parsed(report, path, settings.orb.publish, any_port=False)
+    for path, text in _published(settings):
+        address = _parsed(report, path, text, any_port=False)
         if address is not None and is_any_host(address.host):
             hint = "name the host or the address by which peers reach this machine"
             report.error("CFG-ADDRESS", path, f"{report.document.shown(path)} is an address that nobody can call", hint)
@@ -62,10 +62,31 @@ def check_admin_is_private(settings: Settings, report: Report) -> None:
 
 def _listeners(settings: Settings) -> Iterator[tuple[Path, str]]:
     yield ("orb", "listen"), settings.orb.listen
+    for path, own in _orbs_of_endpoints(settings):
+        if own.listen is not None:
+            yield (*path, "listen"), own.listen
     if settings.services.broker is not None:
         yield ("services", "broker", "listen"), settings.services.broker.listen
     if settings.admin is not None:
         yield ("admin", "listen"), settings.admin.listen
+
+
+def _published(settings: Settings) -> Iterator[tuple[Path, str]]:
+    if settings.orb.publish is not None:
+        yield ("orb", "publish"), settings.orb.publish
+    for path, own in _orbs_of_endpoints(settings):
+        if own.publish is not None:
+            yield (*path, "publish"), own.publish
+
+
+def _orbs_of_endpoints(settings: Settings) -> Iterator[tuple[Path, OrbOverrides]]:
+    """Endpoints that need the ORB otherwise in the same way share one."""
+    seen: list[OrbOverrides] = []
+    for id_, endpoint in settings.endpoints.items():
+        own = endpoint.orb if isinstance(endpoint, CosNotificationEndpoint) else None
+        if own is not None and own not in seen:
+            seen.append(own)
+            yield ("endpoints", id_, "orb"), own
 
 
 def _parsed(report: Report, path: Path, text: str, *, any_port: bool) -> Address | None:

@@ -10,7 +10,7 @@ from gateway.settings.nodes import Path
 from gateway.settings.report import Report
 from gateway.settings.settings import Settings
 
-_HINT = "put the real system in its place, or leave `production` away while you try things"
+_HINT = "put the real system in its place, or leave `production` out while you try things"
 
 
 def check_production(settings: Settings, report: Report) -> None:

@@ -18,7 +18,7 @@ from adapters.cosnotification.references import resolve
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
-from adapters.cosnotification.stubs import CosNotifyChannelAdmin
+from adapters.cosnotification.stubs import CosNotifyChannelAdmin, CosTypedNotifyChannelAdmin
 from mappings.event_forms import to_structured
 from mappings.idl_types import LONG, STRING, Alias, Member, Struct
 from mappings.idl_types import Sequence as SequenceType
@@ -95,7 +95,7 @@ class CountingSource(CosNotificationSource):
 class CosNotificationWire(Wire):
     """The ends under test are of one kind and style. Those that feed and drain are sequence clients by push, whatever is tested:
     so consumers are tested against the channel and not against our own suppliers. Plain ones speak to the Event Service's side of
-    the same channels; typed ones to typed channels, from end to end."""
+    the same channels; typed ones to typed channels, from end to end: as clients of the Notification Service, or plain ones."""
 
     form = "event"
 
@@ -109,7 +109,8 @@ class CosNotificationWire(Wire):
         )
         self._sources: list[CountingSource] = []
         self._plain = self._endpoint.model_copy(update={"service": "event", "factory": None})
-        other = "typed" if kind == "typed" else "sequence"
+        self._is_typed = kind.endswith("typed")
+        other = "typed" if self._is_typed else "sequence"
         self._feeder = CosNotificationSink(orb, self._endpoint, self._channel(IN, other, "push"))
         self._drainer = CosNotificationSource(orb, self._endpoint, self._channel(OUT, other, "push"))
 
@@ -127,9 +128,9 @@ class CosNotificationWire(Wire):
         )
 
     def _tested(self, number: int) -> tuple[CosNotificationEndpoint, CosNotificationChannel]:
-        if self._kind != "plain":
+        if not self._kind.startswith("plain"):
             return self._endpoint, self._channel(number, self._kind, self._style)
-        channel = self._channel(number, "any", self._style)
+        channel = self._channel(number, "typed" if self._is_typed else "any", self._style)
         return self._plain, channel.model_copy(update={"channel": None, "reference": self._reference(number)})
 
     def _reference(self, number: int) -> str:
@@ -138,9 +139,13 @@ class CosNotificationWire(Wire):
     def _write_references(self) -> None:
         orb = LocalOrb()
         orb.start()
-        factory = resolve(orb, str(self._peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
+        interface: Any = CosNotifyChannelAdmin.EventChannelFactory
+        if self._is_typed:
+            interface = CosTypedNotifyChannelAdmin.TypedEventChannelFactory
+        factory = resolve(orb, str(self._peer.ior), interface, 5000)
+        get = factory.get_typed_event_channel if self._is_typed else factory.get_event_channel
         for number in (IN, OUT):
-            Path(self._reference(number)).write_text(orb.to_string(factory.get_event_channel(number)))
+            Path(self._reference(number)).write_text(orb.to_string(get(number)))
         orb.stop()
 
     def make_source(self) -> Source:
@@ -151,7 +156,7 @@ class CosNotificationWire(Wire):
         return CosNotificationSink(self._orb, *self._tested(OUT))
 
     def payload(self, number: int) -> Payload:
-        if self._kind != "typed":
+        if not self._is_typed:
             return super().payload(number)
         parameters = (Property("number", LONG, number), Property("stops", PLACES, []))
         return to_structured(TypedEvent("", "::Plant::Alarms::moved", parameters))
@@ -159,7 +164,7 @@ class CosNotificationWire(Wire):
     def number(self, payload: Payload | None) -> int:
         """An event that has passed an untyped client is the content of an Any."""
         assert isinstance(payload, StructuredEvent)
-        if self._kind == "typed":
+        if self._is_typed:
             return int(payload.filterable_data[1].value)
         if payload.type_name == "%ANY":
             return int(payload.remainder_of_body.value["filterable_data"][0]["value"].value)
@@ -200,7 +205,7 @@ class CosNotificationWire(Wire):
         self.connect()
 
     def connect(self) -> None:
-        if self._kind == "plain":
+        if self._kind.startswith("plain"):
             self._write_references()
         self._feeder.connect()
         self._drainer.connect()

@@ -76,4 +76,4 @@ def test_domains_are_found_by_their_factory(shared: Plant, written: list[str]) -
     assert "cycles" in run("show", factory, "--id", ids[-1])
     assert "DOM-NO-DOMAIN" in run("show", factory, "--id", "100000", status=1)
     assert "DOM-REFERENCE" in run("show", written[1], status=1)
-    assert "COR-REFERENCE" in run("show", "no-such-file.ior", status=1)
+    assert "COR-REFERENCE" in run("show", "no-such-file.ior", status=69)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from adapters.cosnotification.local_orb import LocalOrb
 from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin
+from gateway.settings import check
 from tests.interop.event_domains.plant import (
     AUTHORIZE,
     PUSH,
@@ -125,3 +127,68 @@ def _one_topology(here: Plant, form: dict[str, Any]) -> None:
     assert here.domains.create_event_domain([], [])[1] == 2
     with pytest.raises(CosEventDomainAdmin.ConnectionNotFound):
         domain.get_connection(1000)
+
+
+def with_a_queue(port: int) -> dict[str, Any]:
+    """A queue of MQ that two endpoints reach, as two users: events go into it, and come back by a bridge of others."""
+    form = config(port)
+    queue_manager = {"type": "mq", "queue_manager": "QM1", "stand_in": {"queues": ["AUDIT", "URGENT"]}}
+    return {
+        **form,
+        "services": {name: form["services"][name] for name in ("notification", "event_domains")},
+        "endpoints": {
+            "ems": {"type": "cosnotification", "factory": "notify.ior"},
+            "writer": queue_manager,
+            "reader": {**queue_manager, "application_name": "reader"},
+        },
+        "domain": {"cycles": "allow"},
+        "channels": {
+            "alarms": {"endpoint": "ems", "channel": 0},
+            "audit": {"endpoint": "writer", "queue": "AUDIT"},
+            "audited": {"endpoint": "reader", "queue": "AUDIT"},
+            "checked": {"endpoint": "ems", "channel": 1},
+            "urgent": {"endpoint": "reader", "queue": "URGENT"},
+        },
+        "links": {
+            "audit": {"from": "alarms", "to": "audit", "rules": [{"route": "queue://URGENT", "when": "_sn = 2"}]},
+            "check": {"from": "audited", "to": "checked"},
+            "check-urgent": {"from": "urgent", "to": "checked"},
+        },
+        "foreign_links": {"back": {"from": "checked", "to": "alarms"}},
+    }
+
+
+def test_a_cycle_through_a_queue_of_mq_is_found(tmp_path: Path) -> None:
+    orb = LocalOrb()
+    orb.start()
+    try:
+        with ReservedPort() as port:
+            form = with_a_queue(port.number)
+            with Gateway(tmp_path, form) as gateway:
+                here = Plant(gateway, orb)
+                domain = here.domains.get_event_domain(0)
+                assert domain.get_all_channels() == [0, 1, 2, 3], "one queue is one member, however it is reached"
+                assert edges(domain) == [(0, 1), (0, 3), (1, 2), (2, 0), (3, 2)], "also where a rule leads"
+                assert domain.get_cycles() == [[0, 1, 2], [0, 3, 2]]
+                # Of a link and its rule an event takes one way: the configuration is right, and the graph has a diamond
+                assert {item.name: item.value.value() for item in domain.get_qos()}["DiamondDetection"] == AUTHORIZE
+                assert [0, 3, 2] in next(each for each in domain.get_diamonds() if each[0][0] == 0)
+                with pytest.raises(CORBA.NO_IMPLEMENT):
+                    domain.get_channel(1)._get_default_consumer_admin()
+                # And events do pass
+                gateway.wait_for_link("check", lambda status: status["state"] == "ready")
+                supplier = domain.connect_structured_push_supplier_with_id(None, 0)
+                gateway.wait_for_link("audit", lambda status: status["source"]["state"] == "ready")
+                for number in (1, 2, 3):
+                    supplier.push_structured_event(event(number, "Telecom", "Alarm"))
+                gateway.wait_for_link("check", lambda status: status["accounts"]["delivered"] == 2)
+                gateway.wait_for_link("check-urgent", lambda status: status["accounts"]["delivered"] == 1)
+            del form["domain"]["cycles"]
+            file = tmp_path / "refused.yaml"
+            file.write_text(json.dumps({"name": "tests", **form}))
+            found = [finding for finding in check(file) if finding.severity == "error"]
+            assert [finding.code for finding in found] == ["DOM-CYCLE", "DOM-CYCLE"]
+            assert "closes a cycle: urgent → checked ⇢ alarms → urgent" in found[0].message
+            assert 'link "check" closes a cycle: checked ⇢ alarms → audit = audited → checked' in found[1].message
+    finally:
+        orb.stop()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from adapters.base import Payload, StopError
+from adapters.base import EventTypes, Payload, StopError
 from gateway.appliance.appliance import Appliance
 from gateway.journal.errors import JournalError
 from gateway.links.accounts import Balance
@@ -30,6 +30,9 @@ class Listener(Recorder):
     def __init__(self) -> None:
         super().__init__()
         self.services: dict[str, dict[str, object]] = {}
+
+    def demand_changed(self, link: str, types: EventTypes) -> None:
+        self.lines.append((f"demand {link}", "nothing" if types is not None and not types else "something", None))
 
     def letters_expired(self, link: str, count: int) -> None:
         self.lines.append((f"letters {link}", "expired", str(count)))

@@ -77,11 +77,31 @@ def test_a_link_that_goes_leaves_its_durable_subscription() -> None:
     assert not found.proxies
 
 
-def test_a_link_that_is_made_anew_takes_its_proxy_along() -> None:
+def test_the_source_of_a_link_that_is_made_anew_stays_connected() -> None:
+    """The inlet of the channel goes on, because the journal has a reader again (Intakes.end)."""
     changed = {"from": "alarms", "to": "topic", "filter": "$Severity > 2"}
     found = planned(**{"in": changed})
     assert (found.anew, found.drained, found.begun, found.untouched) == (("in",), (), (), ("keep",))
-    assert found.proxies == (("in", "source", "alarms"),)
+    assert not found.proxies
+
+
+def test_a_proxy_goes_with_the_last_link_that_needs_it() -> None:
+    assert planned(**{"in": None}).proxies == (("in", "source", "alarms"),)
+    assert not planned(**{"in": None, "other": {"from": "alarms", "to": "archive"}}).proxies
+
+
+def test_without_a_journal_a_source_is_handed_over_or_its_proxy_goes() -> None:
+    plain = {"from": "alarms", "to": "topic", "delivery": {"journal": {"enabled": False}}}
+    base = {**copy.deepcopy(BASE), "links": {"in": plain}}
+    filtered = {**base, "links": {"in": {**plain, "filter": "$Severity > 2"}}}
+    assert not plan(settings(base), settings(filtered)).proxies
+    gone = {**base, "links": {}}
+    assert plan(settings(base), settings(gone)).proxies == (("in", "source", "alarms"),)
+
+
+def test_the_proxy_of_a_sink_goes_with_its_link() -> None:
+    back = {**copy.deepcopy(BASE), "links": {"back": {"from": "archive", "to": "alarms"}}}
+    assert plan(settings(back), settings({**back, "links": {}})).proxies == (("back", "sink", "alarms"),)
 
 
 def test_what_needs_a_restart_is_named() -> None:
@@ -115,7 +135,7 @@ def test_plan_and_apply_against_a_running_gateway(tmp_path: Path) -> None:
         text = run("plan", changed)
         assert "- link bc: drained, and ends" in text
         assert "+ link ac: begins" in text
-        assert "1 links are not touched" in text
+        assert "1 link is not touched" in text
         assert set(gateway.links()) == {"ab", "bc"}, "a plan changes nothing"
 
         changed["links"]["bc"] = whole["links"]["bc"]
@@ -129,4 +149,4 @@ def test_plan_and_apply_against_a_running_gateway(tmp_path: Path) -> None:
         changed["links"]["wrong"] = {"from": "a", "to": "nowhere"}
         assert "CFG-" in run("apply", changed, status=78)
         assert set(gateway.links()) == {"ab", "ac", "bc"}
-    assert "LNK-NO-GATEWAY" in run("plan", whole, status=1)
+    assert "LNK-NO-GATEWAY" in run("plan", whole, status=69)

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,6 +105,44 @@ def test_an_expression_that_does_not_parse_is_pointed_at(feed: Any, arguments: t
     assert (status, answers) == (2, [])
     assert errors.startswith("isthmus filter: FLT-SYNTAX: ")
     assert errors.endswith(shown)
+
+
+def test_with_explain_each_line_says_why(feed: Any) -> None:
+    data = lines(ALARM, {"domain_name": 5})
+    status, answers, _ = feed(data, "--etcl", "$Severity > 5 and $type_name == 'Alarm'", "--explain")
+    assert status == 1
+    assert answers[0] == {
+        "match": False,
+        "explanation": [
+            {"part": "$Severity > 5", "result": False, "values": {"$Severity": 3}},
+            {"part": "$type_name == 'Alarm'", "result": True, "values": {"$type_name": "Alarm"}},
+        ],
+    }
+    assert "explanation" not in answers[1]
+    status, answers, _ = feed(lines(MESSAGE), "--selector", "JMSPriority > 5", "--explain")
+    assert (status, answers) == (
+        0,
+        [{"match": True, "explanation": [{"part": "JMSPriority > 5", "result": True, "values": {"JMSPriority": 6}}]}],
+    )
+
+
+def test_the_filter_of_a_link_of_a_configuration(feed: Any, tmp_path: Path) -> None:
+    config = tmp_path / "gw.yaml"
+    config.write_text(
+        "name: x\nendpoints: {m: {type: memory}}\n"
+        "channels: {a: {endpoint: m, name: a}, b: {endpoint: m, name: b, form: message}, c: {endpoint: m, name: c}}\n"
+        "links:\n  l: {from: a, to: b, filter: '$Severity > 2'}\n  back: {from: b, to: c, selector: 'JMSPriority = 1'}\n"
+    )
+    status, answers, _ = feed(lines(ALARM, CALL), "--config", str(config), "--link", "l")
+    assert (status, [answer["match"] for answer in answers]) == (0, [True, False])
+    status, answers, _ = feed(lines(MESSAGE), "--config", str(config), "--link", "back")
+    assert (status, answers) == (0, [{"match": False}])
+    status, answers, errors = feed(lines(ALARM), "--config", str(config), "--link", "none")
+    assert (status, answers) == (2, [])
+    assert "there are: l, back" in errors
+    status, _, errors = feed(lines(ALARM), "--config", str(config))
+    assert status == 2
+    assert "go together" in errors
 
 
 @pytest.mark.parametrize("arguments", [(), ("--etcl", "", "--selector", "")])

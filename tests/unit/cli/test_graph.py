@@ -54,6 +54,41 @@ DOT = r"""digraph domain {
 """
 
 
+ROUTED = """\
+name: x
+endpoints:
+  ems: {type: cosnotification, factory: run/notify.ior}
+  broker: {type: stomp, hosts: ["a:1"]}
+channels:
+  in: {endpoint: ems, channel: 0}
+  out: {endpoint: broker, destination: "topic://out"}
+  bad: {endpoint: broker, destination: "queue://bad"}
+links:
+  one:
+    from: in
+    to: out
+    rules: [{drop: x}, {route: "queue://bad", when: "Severity > 4"}, {route: "queue://odd", when: "x = 1"}]
+  two: {from: in, to: bad, rules: [{route: "queue://odd", when: "y = 1"}], enabled: false}
+"""
+
+ROUTES = """\
+flowchart LR
+  subgraph group0["ems (cosnotification)"]
+    channel0["in<br/>channel 0"]
+  end
+  subgraph group1["broker (stomp)"]
+    channel1["out<br/>topic://out"]
+    channel2["bad<br/>queue://bad"]
+    channel3["queue://odd<br/>by a rule only"]
+  end
+  channel0 -->|"one"| channel1
+  channel0 -.->|"two"| channel2
+  channel0 -->|"one<br/>when Severity #62; 4"| channel2
+  channel0 -->|"one<br/>when x = 1"| channel3
+  channel0 -.->|"two<br/>when y = 1"| channel3
+"""
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     file = tmp_path / "isthmus.yaml"
@@ -93,3 +128,9 @@ def test_what_cannot_be_read_is_not_drawn(tmp_path: Path, capsys: pytest.Capture
 
 def test_an_unknown_format_is_a_mistake_of_the_command_line(path: Path) -> None:
     assert run(["graph", str(path), "--format", "svg"]) == ExitCode.USAGE
+
+
+def test_what_rules_send_elsewhere_is_drawn(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(ROUTED)
+    assert run(["graph", str(path)]) == ExitCode.OK
+    assert capsys.readouterr().out == ROUTES

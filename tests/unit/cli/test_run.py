@@ -114,6 +114,54 @@ def test_each_change_of_state_is_one_line(tmp_path: Path) -> None:
         running.line(event="link changed", link="ab", state="ready")
 
 
+def test_a_log_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
+    """The disk of the log is full: the gateway goes on, through a reload too."""
+    config = configuration(tmp_path)
+    active = tmp_path / "run" / "active.json"
+
+    def wait_for(text: str) -> None:
+        deadline = time.monotonic() + PATIENCE_SECS
+        while not (active.exists() and text in active.read_text()):
+            assert process.poll() is None, "it ended"
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        process = subprocess.Popen([sys.executable, "-m", "gateway.cli", "run", str(config)], stderr=full)
+    try:
+        wait_for("ab:")
+        configuration(tmp_path, CONFIGURATION + "  ac: {{from: a, to: c}}\n")
+        process.send_signal(signal.SIGHUP)
+        wait_for("ac:")
+        process.terminate()
+        assert process.wait(PATIENCE_SECS) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_log_collector_that_goes_away_ends_nothing(tmp_path: Path) -> None:
+    reader = subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE)
+    assert reader.stdin is not None
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gateway.cli", "run", str(configuration(tmp_path))], stderr=reader.stdin
+    )
+    try:
+        reader.stdin.close()
+        reader.kill()
+        reader.wait()
+        deadline = time.monotonic() + PATIENCE_SECS
+        while not (tmp_path / "run" / "active.json").exists():
+            assert process.poll() is None, "it ended"
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(PATIENCE_SECS) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_sighup_takes_over_the_links_of_the_changed_file(tmp_path: Path) -> None:
     config = configuration(tmp_path)
     with gateway(config) as running:

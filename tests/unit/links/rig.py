@@ -55,6 +55,9 @@ class Recorder:
     def link_changed(self, link: str, state: State, error: IsthmusError | None) -> None:
         self.lines.append(("link", state, error.code if error else None))
 
+    def numbers_missing(self, link: str, by: str, first: int, last: int) -> None:
+        self.lines.append(("numbers", f"{first}-{last}", by))
+
     def dead_lettered(self, link: str, delivery: Delivery, error: IsthmusError) -> None:
         pass
 

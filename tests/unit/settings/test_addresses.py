@@ -80,3 +80,9 @@ def test_listeners_clash_on_the_same_port_of_the_same_host_or_of_all(one: str, o
 )
 def test_loopback_is_what_only_this_machine_reaches(host: str, answer: bool) -> None:
     assert is_loopback(host) is answer
+
+
+def test_a_scheme_before_an_address_is_called_a_scheme() -> None:
+    """ActiveMQ's own examples write tcp://host:port."""
+    with pytest.raises(AddressError, match="no tcp://"):
+        parse_address("tcp://mq1.example:61613")

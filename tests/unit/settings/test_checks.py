@@ -17,6 +17,7 @@ endpoints:
   ems: {{type: cosnotification, factory: run/notify.ior}}
   broker: {{type: stomp, hosts: ["127.0.0.1:61613"]}}
   memory: {{type: memory}}
+  me: {{type: notices}}
 channels:
   a: {{endpoint: memory, name: a}}
   b: {{endpoint: memory, name: b}}
@@ -26,6 +27,7 @@ channels:
   n: {{endpoint: memory, name: n, form: message}}
   corba: {{endpoint: ems, channel: 0}}
   jms: {{endpoint: broker, destination: "topic://x"}}
+  told: {{endpoint: me}}
 links:
 {links}
 """
@@ -44,7 +46,7 @@ LINKS: list[tuple[str, str, str]] = [
     # code, links with the place marked, a part of the message or hint
     ("CFG-UNKNOWN-CHANNEL", "l: {from: ▶aa, to: b}", 'did you mean "a"?'),
     ("CFG-UNKNOWN-CHANNEL", "l: {from: a, to: ▶jmss}", 'did you mean "jms"?'),
-    ("CFG-DUPLICATE-LINK", "l: {from: a, to: b}\n▶k: {from: a, to: b, filter: '$x == 1'}", "line 17"),
+    ("CFG-DUPLICATE-LINK", "l: {from: a, to: b}\n▶k: {from: a, to: b, filter: '$x == 1'}", "line 19"),
     ("DOM-CYCLE", "▶l: {from: a, to: a}", "a → a"),
     ("DOM-CYCLE", "l: {from: a, to: b}\n▶k: {from: b, to: a}", "a → b → a"),
     ("DOM-CYCLE", "l: {from: a, to: b}\nk: {from: b, to: c}\n▶j: {from: c, to: a}", "a → b → c → a"),
@@ -56,6 +58,8 @@ LINKS: list[tuple[str, str, str]] = [
     ("FLT-SYNTAX", "l:\n  from: a\n  to: b\n  filter: |\n    $x == 1\n    and ▶) 2", ""),
     ("FLT-SYNTAX", "l: {from: m, to: n, selector: 'x = ▶'}", ""),
     ("FLT-SYNTAX", "l: {from: a, to: m, rules: [{drop: q}, {route: 'queue://x', when: 'x > ▶> 1'}]}", ""),
+    ("CFG-NOTICES", "l: {from: a, to: ▶told}", "from: told"),
+    ("CFG-NOTICES", "l: {from: ▶told, to: b, delivery: {journal: {enabled: false}}}", "no journal"),
     ("CFG-NO-EFFECT", "l: {from: a, to: b, mapping: {▶priority: linear}}", "events to events"),
     ("CFG-NO-EFFECT", "l: {from: a, to: m, mapping: {▶text_as: wstring}}", "events to messages"),
     ("CFG-NO-EFFECT", "l: {from: m, to: a, mapping: {▶metadata: false}}", "messages to events"),
@@ -78,8 +82,8 @@ LINKS: list[tuple[str, str, str]] = [
     ("CFG-RULE-VALUE", "l: {from: a, to: m, rules: [{constant: x, type: float, value: ▶1e39}]}", "float"),
     ("CFG-RULE-VALUE", "l: {from: a, to: m, rules: [{constant: x, type: boolean, value: ▶1}]}", "boolean"),
     ("CFG-RULE-VALUE", "l: {from: a, to: m, rules: [{constant: x, value: ▶1}]}", "String"),
-    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{constant: x, value: a}, {rename: y, to: ▶x}]}", "line 17"),
-    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{body: text}, ▶{body: map}]}", "line 17"),
+    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{constant: x, value: a}, {rename: y, to: ▶x}]}", "line 19"),
+    ("CFG-RULE-TWICE", "l: {from: a, to: m, rules: [{body: text}, ▶{body: map}]}", "line 19"),
     ("CFG-VALUE", "l: {from: m, to: a, mapping: {event_name_from: ▶JMSPriority}}", "JMSMessageID"),
     ("CFG-BACK-OFF", "l: {from: a, to: b, delivery: {retry: {back_off: ▶{first_ms: 2, longest_ms: 1}}}}", "longest_ms"),
     ("CFG-BATCH", "l: {from: a, to: b, delivery: {batch: ▶11, window: 10}}", "never fills"),
@@ -135,6 +139,61 @@ def test_production_refuses_what_is_for_trials(trial: str, words: str) -> None:
     assert "CFG-PRODUCTION" not in codes(f"name: x\n{trial.replace('▶', '')}\n")
 
 
+def on_demand(source: str, sink: str, place: str) -> str:
+    return f"""
+        name: x
+        services: {{broker: {{listen: "127.0.0.1:61613"}}}}
+        endpoints:
+          ems: {{type: cosnotification, factory: run/notify.ior}}
+          plain: {{type: cosnotification, factory: run/event.ior, service: event}}
+          own: {{type: stomp, hosts: ["localhost:61613"]}}
+          other: {{type: stomp, hosts: ["mq1:61613"]}}
+          qm: {{type: mq, queue_manager: QM}}
+        channels:
+          in: {{{source}}}
+          out: {{{sink}}}
+        links:
+          l: {{from: in, to: out, on_demand: {place}true}}
+        """
+
+
+EMS = "endpoint: ems, channel: 0"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'endpoint: other, destination: "queue://x"',
+        'endpoint: other, destination: "topic://x", subscription: s',
+        "endpoint: qm, queue: X",
+        "endpoint: qm, topic: X, subscription: s",
+    ],
+)
+def test_what_keeps_messages_is_not_read_on_demand(source: str) -> None:
+    assert "thrown away" in the_finding(on_demand(source, EMS, "▶"), "CFG-ON-DEMAND").message
+
+
+@pytest.mark.parametrize(
+    "sink",
+    [
+        'endpoint: other, destination: "topic://x"',
+        'endpoint: own, destination: "queue://x"',
+        "endpoint: plain, channel: 0",
+        "endpoint: qm, queue: X",
+    ],
+)
+def test_where_no_demand_is_known_lint_says_that_everything_is_forwarded(sink: str) -> None:
+    finding = the_finding(on_demand(EMS, sink, "▶"), "CFG-NO-EFFECT")
+    assert (finding.severity, "everything is forwarded" in finding.message) == ("warning", True)
+
+
+def test_where_demand_is_known_links_may_be_on_demand() -> None:
+    for sink in ("endpoint: ems, channel: 1", 'endpoint: own, destination: "topic://x"'):
+        assert not {"CFG-NO-EFFECT", "CFG-ON-DEMAND"} & set(codes(on_demand(EMS, sink, "")))
+    topic = 'endpoint: other, destination: "topic://x"'
+    assert not {"CFG-NO-EFFECT", "CFG-ON-DEMAND"} & set(codes(on_demand(topic, EMS, "")))
+
+
 def test_a_loop_through_two_names_of_one_destination_is_seen() -> None:
     finding = the_finding(
         """
@@ -178,6 +237,13 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-ADDRESS", "name: x\norb: {listen: 'a:1', publish: ▶'a:0'}\n", "1 to 65535"),
     ("CFG-ADDRESS", "name: x\norb: {listen: 'a:1', publish: ▶'0.0.0.0:1'}\n", "nobody can call"),
     ("CFG-ADDRESS", "name: x\nadmin: {listen: ▶'127.0.0.1:99999'}\n", "65535"),
+    ("CFG-ADDRESS", "name: x\nendpoints: {e: {type: cosnotification, orb: {listen: ▶h}}}\n", "host:port"),
+    ("CFG-ADDRESS", "name: x\nendpoints: {e: {type: cosnotification, orb: {publish: ▶'0.0.0.0:1'}}}\n", "nobody can call"),
+    ("CFG-LISTEN-TWICE", "name: x\norb: {listen: 'a:1'}\nendpoints: {e: {type: cosnotification, orb: {listen: ▶'a:1'}}, "
+     "f: {type: cosnotification, orb: {listen: 'a:1'}}}\n", "orb.listen"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaname:rir:#x'}}\n", "no naming service"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaloc:rir:/NameService'}}\n", "no naming"),
+    ("CFG-FACTORY", "name: x\norb: {naming_service: ▶'corbaloc:rir:/NameService'}\n", "through itself"),
     ("CFG-ADDRESS", "name: x\nservices: {broker: {listen: ▶'::1:80'}}\n", "brackets"),
     ("CFG-ADDRESS", "name: x\nendpoints: {b: {type: stomp, hosts: ['a:1', ▶'a:']}}\n", "host:port"),
     ("CFG-LISTEN-TWICE", "name: x\norb: {listen: '0.0.0.0:1'}\nadmin: {listen: ▶'127.0.0.1:1'}\n", "line 2"),
@@ -190,6 +256,8 @@ TOP: list[tuple[str, str, str]] = [
     ("CFG-BACK-OFF", "name: x\nendpoints: {m: {type: memory, back_off: ▶{first_ms: 40000}}}\n", "30000"),
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'IOR:000000000000010'}}\n", "copy it again"),
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaloc::ns.example:2809'}}\n", "/key"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbanam::ns.example:2809#x'}}\n", "corbaname:?"),
+    ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'file:///var/notify.ior'}}\n", "path alone"),
     ("CFG-FACTORY", "name: x\nendpoints: {e: {type: cosnotification, factory: ▶'corbaname::ns.example:2809'}}\n", "#name"),
     ("CFG-HOSTED-CHANNEL", "name: x\nservices: {notification: {factory_ior: run/n.ior}}\n"
      "endpoints: {e: {type: cosnotification, factory: ./run/n.ior}}\nchannels: {c: {endpoint: e, channel: ▶1}}\n", "raise"),
@@ -203,9 +271,6 @@ TOP: list[tuple[str, str, str]] = [
      "channels: {c: {endpoint: e, channel: 0, events: ▶typed}}\n", "set interface and idl"),
     ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
      "channels: {c: {endpoint: e, channel: 0, interface: ▶A}}\n", "set events: typed"),
-    ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, service: event}}\n"
-     "channels: {c: {endpoint: e, reference: r, events: ▶typed, interface: Plant::Roll, idl: [tests/parts/idl/plant.idl]}}\n",
-     "Notification Service"),
     ("CFG-IDL", "name: x\nendpoints: {e: {type: cosnotification, factory: f.ior}}\n"
      "channels: {c: {endpoint: e, channel: 0, events: typed, interface: No, idl: ▶[tests/parts/idl/plant.idl]}}\n",
      "Plant::Alarms"),

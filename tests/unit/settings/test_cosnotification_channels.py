@@ -61,6 +61,12 @@ def test_channels_that_are_not(code: str, channel: str, endpoint: str) -> None:
     assert code in codes(text(channel, endpoint))
 
 
+@pytest.mark.parametrize("id_", ["-1", "'0'", "yes"])
+def test_an_id_that_is_wrong_is_one_finding(id_: str) -> None:
+    """Not a second one that says that there is none."""
+    assert "CFG-CHANNEL-REFERENCE" not in codes(text(f", channel: {id_}"))
+
+
 def test_a_naming_service_is_not_found_through_itself() -> None:
     wrong = text(", channel: 0").replace("orb: {", "orb: {naming_service: ▶'corbaname:rir:#x', ")
     assert the_finding(wrong, "CFG-FACTORY").message

@@ -17,6 +17,7 @@ name: x
 endpoints:
   memory: {{type: memory}}
   broker: {{type: stomp, hosts: ["127.0.0.1:61613"]}}
+  qm: {{type: mq, queue_manager: QM1}}
 channels:
   a: {{endpoint: memory, name: a}}
   b: {{endpoint: memory, name: b}}
@@ -55,10 +56,10 @@ FINDINGS: list[tuple[str, str, str]] = [
      "a ⇢ c, and a → b → c"),
     ("DOM-DIAMOND",
      "links:\n  ▶l: {from: a, to: b}\nforeign_links:\n  old: {from: a, to: b}",
-     'foreign link "old" in line 15'),
+     'foreign link "old" in line 16'),
     ("CFG-DUPLICATE-LINK",
      "links:\n  l: {from: a, to: a}\n  ▶k: {from: a, to: a}",
-     'link "l" in line 13'),
+     'link "l" in line 14'),
     ("CFG-UNKNOWN-CHANNEL",
      "foreign_links:\n  old: {from: ▶aa, to: b}",
      'did you mean "a"?'),
@@ -72,6 +73,27 @@ FINDINGS: list[tuple[str, str, str]] = [
      "links:\n  in: {from: inbox, to: a}\n"
      "  out: {from: a, to: outbox, rules: [{route: ▶'queue://inbox', when: 'x = 1'}]}",
      'a rule of link "out" closes a cycle: inbox → a → inbox'),
+    ("DOM-CYCLE",
+     "  q: {endpoint: qm, queue: IN}\n  p: {endpoint: qm, queue: OUT}\n"
+     "links:\n  in: {from: q, to: a}\n"
+     "  out: {from: a, to: p, rules: [{route: ▶'queue://IN', when: 'x = 1'}]}",
+     'a rule of link "out" closes a cycle: q → a → q'),
+    # a rule of one link, and another link: a message may take both
+    ("DOM-DIAMOND",
+     "links:\n  l: {from: a, to: outbox, rules: [{route: ▶'queue://inbox', when: 'x = 1'}]}\n"
+     "  k: {from: inbox, to: b}\n  j: {from: a, to: b}",
+     'a rule of link "l" makes a second way between two channels: a → b, and a → inbox → b'),
+    ("DOM-DIAMOND",
+     "links:\n  l: {from: a, to: outbox, rules: [{route: ▶'queue://inbox', when: 'x = 1'}]}\n  k: {from: a, to: inbox}",
+     "a → inbox, and a → inbox"),
+    ("DOM-DIAMOND",
+     "links:\n  k: {from: a, to: b}\n  j: {from: b, to: inbox}\n"
+     "  l: {from: a, to: outbox, rules: [{route: ▶'queue://inbox', when: 'x = 1'}]}",
+     "a → inbox, and a → b → inbox"),
+    ("DOM-DIAMOND",
+     "links:\n  l: {from: a, to: outbox, rules: [{route: ▶'queue://both', when: 'x = 1'}]}\n"
+     "  k: {from: a, to: inbox, rules: [{route: 'queue://both', when: 'y = 1'}]}",
+     "a → queue://both, and a → queue://both"),
 ]  # fmt: skip
 
 
@@ -88,6 +110,11 @@ CLEAN = [
     "links:\n  l: {from: a, to: outbox, rules: [{route: 'queue://inbox', when: 'x = 1'}]}\n"
     "  k: {from: inbox, to: b}\n  j: {from: outbox, to: b}",
     "links:\n  in: {from: inbox, to: a}\n  out: {from: a, to: outbox, rules: [{route: 'topic://inbox', when: 'x = 1'}]}",
+    # also where the two come together again later, or another way leads to the beginning of both
+    "links:\n  l: {from: a, to: outbox, rules: [{route: 'queue://inbox', when: 'x = 1'}]}\n"
+    "  k: {from: inbox, to: b}\n  j: {from: outbox, to: b}\n  i: {from: c, to: a}\n  h: {from: b, to: d}",
+    "links:\n  l: {from: a, to: outbox, rules: [{route: 'queue://inbox', when: 'x = 1'}]}\n  k: {from: a, to: inbox}\n"
+    "domain: {diamonds: allow}",
     "links:\n  in: {from: inbox, to: a}\n"
     "  out: {from: a, to: outbox, rules: [{route: 'queue://inbox', when: 'x = 1'}]}\ndomain: {cycles: allow}",
 ]

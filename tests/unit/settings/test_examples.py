@@ -23,6 +23,7 @@ def test_there_are_examples() -> None:
         "ems-to-mq.yaml",
         "broker-to-corba.yaml",
         "in-memory.yaml",
+        "notices.yaml",
         "typed-to-broker.yaml",
     }
 

@@ -35,7 +35,7 @@ WRONG = [
     ("CFG-TYPE", "name: x\norb: {call_timeout_ms: ▶1.5}\n", "digits alone"),
     ("CFG-TYPE", "name: x\nendpoints: ▶text\n", "{key: value}"),
     ("CFG-TYPE", "name: x\nendpoints: {a: ▶text}\n", "{key: value}"),
-    ("CFG-TYPE", "name: x\nchannels:\n  a:▶\n", "leave the key away"),
+    ("CFG-TYPE", "name: x\nchannels:\n  a:▶\n", "leave the key out"),
     ("CFG-TYPE", "name: x\nlinks: {l: {from: a, to: b, enabled: ▶yes}}\n", "write true"),
     ("CFG-TYPE", "name: x\nlinks: {l: {from: a, to: b, enabled: ▶off}}\n", "write false"),
     ("CFG-TYPE", "name: x\nlinks: {l: {from: a, to: b, rules: ▶{drop: x}}}\n", "dash"),
@@ -58,7 +58,7 @@ WRONG = [
     ("CFG-VALUE", "name: x\nendpoints: {q: ▶{type: mq, channel: C}}\n", ""),
     ("CFG-MISSING", "name: x\nendpoints: {▶q: {type: jms, factory: a.B}}\n", "client"),
     ("CFG-VALUE", "name: x\nendpoints: {q: ▶{type: jms, classpath: [a.jar]}}\n", ""),
-    ("CFG-NOT-YET", "name: x\nlinks: {l: {from: a, to: b, dead_letter: {▶queue: DLQ}}}\n", "leave it away"),
+    ("CFG-NOT-YET", "name: x\nlinks: {l: {from: a, to: b, dead_letter: {▶queue: DLQ}}}\n", "leave it out"),
     ("CFG-UNKNOWN-ENDPOINT", "name: x\nendpoints: {m: {type: memory}}\nchannels: {c: {endpoint: ▶mm, name: c}}\n", "did you mean"),
     ("CFG-UNKNOWN-ENDPOINT", "name: x\nchannels: {c: {endpoint: ▶m}}\n", "no endpoint at all"),
 ]  # fmt: skip

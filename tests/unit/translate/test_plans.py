@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mappings.errors import MappingError
 from mappings.idl_types import ANY, LONG, SHORT, STRING, ULONGLONG, Member, Sequence, Struct
 from mappings.known_types import NAME, TIME_T, UTC_T
 from mappings.model import Any_, StructuredEvent
@@ -54,6 +55,22 @@ def test_only_the_first_event_of_a_shape_is_walked(walks: Counter[str]) -> None:
         assert translator.reverse(message, now_ms=NOW_MS) == ALARM
         assert translator.reverse(all_text(message), now_ms=NOW_MS) == ALARM
     assert walks == {"Forward": 1}
+
+
+def test_a_struct_as_the_remainder_needs_no_walk_and_what_does_not_fit_it_is_refused_in_the_same_words(
+    walks: Counter[str],
+) -> None:
+    translator = Translator()
+    for number in range(3):
+        alarm = event([], remainder=Any_(POINT, {"n": "x", "v": number}))
+        assert translator.reverse(translator.forward(alarm, now_ms=NOW_MS), now_ms=NOW_MS) == alarm
+    assert walks == {"Forward": 1}
+    misfit = event([], remainder=Any_(POINT, {"n": "x", "v": 2**40}))
+    with pytest.raises(MappingError) as by_plan:
+        translator.forward(misfit, now_ms=NOW_MS)
+    with pytest.raises(MappingError) as by_walk:
+        Translator().forward(misfit, now_ms=NOW_MS)
+    assert by_plan.value.to_json() == by_walk.value.to_json()
 
 
 def test_equal_types_are_the_same_shape_though_they_are_other_objects(walks: Counter[str]) -> None:
