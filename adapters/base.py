@@ -162,6 +162,15 @@ class Source(ABC):
         """Unsubscribe and disconnect; unsettled deliveries are released. From any state, twice too; blocks a few seconds at the
         most, raises nothing. `connect` may follow."""
 
+    def unsubscribe(self) -> None:
+        """Have the peer forget the durable subscription of this channel, and all that waits in it. Called in state closed; may
+        block as `connect` does. Raises ReconnectError, or StopError where it cannot be done from here."""
+        raise StopError(
+            "LNK-UNSUBSCRIBE",
+            "nothing is known of a durable subscription there",
+            hint="remove it with the means of the peer",
+        )
+
     # Where peers speak of event types; from any thread but those of the adapter, in any state, and kept over connections
 
     def watch_offers(self, heard: HearTypes) -> None:

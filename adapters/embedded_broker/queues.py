@@ -88,6 +88,10 @@ class Queue:
         return not self._messages and not self._subscriptions
 
     @property
+    def listened(self) -> bool:
+        return bool(self._subscriptions)
+
+    @property
     def full(self) -> bool:
         return len(self._messages) >= self._limits.messages or self._bytes >= self._limits.bytes
 
@@ -243,6 +247,11 @@ class Destinations:
         """The queue of that durable subscription, if there is one to that topic."""
         kept = self._durable.get((client_id, name))
         return kept[1] if kept is not None and kept[0] == topic else None
+
+    def durable_named(self, client_id: str, name: str) -> Queue | None:
+        """The queue of that durable subscription, to whatever topic."""
+        kept = self._durable.get((client_id, name))
+        return None if kept is None else kept[1]
 
     def listen_durably(self, client_id: str, name: str, topic: str) -> Queue:
         """A new queue of that name, which goes on collecting when nobody listens. One under the same name is given up."""

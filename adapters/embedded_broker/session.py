@@ -311,12 +311,17 @@ class Session(asyncio.Protocol):
         self._core.queue_of(destination, self._client_id, name).join(subscription)
 
     def _unsubscribe(self, frame: Frame) -> None:
+        """With the name of a durable subscription that is the end of it, also where this session has not subscribed to it."""
         subscription = self._subscriptions.pop(self._required(frame, b"id"), None)
-        if subscription is None:
-            raise Refused("UNSUBSCRIBE of what is not subscribed")
-        self._leave(subscription)
+        if subscription is not None:
+            self._leave(subscription)
         name = header(frame.head, b"durable-subscription-name") or header(frame.head, b"activemq.subscriptionName")
-        if name is not None:
+        kept = None if name is None else self._core.destinations.durable_named(self._client_id, name)
+        if subscription is None and kept is None:
+            raise Refused("UNSUBSCRIBE of what is not subscribed")
+        if name is not None and kept is not None:
+            if kept.listened:
+                raise Refused(f"the durable subscription {name!r} is in use")
             self._core.end_durable(self._client_id, name)
 
     def _disconnect(self, frame: Frame) -> None:

@@ -36,8 +36,9 @@ class Connection:
         assert self._worker is not None
         return self._worker
 
-    def open(self) -> None:
-        """Raises ReconnectError or StopError, and leaves nothing behind then."""
+    def open(self, *, unsubscribing: bool = False) -> None:
+        """`unsubscribing`: for no more than having the provider forget the durable subscription. Raises ReconnectError or
+        StopError, and leaves nothing behind then."""
         endpoint = self._endpoint
         timeout_secs = endpoint.connect_timeout_ms / 1000
         jars = classpath.resolve(endpoint.classpath)
@@ -46,7 +47,7 @@ class Connection:
         worker = pool.borrow(jvm, timeout_secs)
         try:
             worker.set_patience(self.answer_timeout_secs)
-            worker.send(("open", self._role, self._parameters()))
+            worker.send(("open", self._role, {**self._parameters(), "unsubscribe": unsubscribing}))
             answer = worker.expect(("opened", "failed"), timeout_secs)
         except BaseException:
             worker.kill()

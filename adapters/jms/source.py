@@ -112,6 +112,14 @@ class JmsSource(Source):
                 os.close(descriptor)
             self._wake_pipe = None
 
+    def unsubscribe(self) -> None:
+        if self._channel.subscription is None:
+            super().unsubscribe()
+            return
+        connection = Connection(self._endpoint, self._channel, "source")
+        connection.open(unsubscribing=True)
+        connection.close()
+
     def _require(self) -> Connection:
         if self._connection is None:
             raise ReconnectError("JMS-CLOSED", "the source is not connected")

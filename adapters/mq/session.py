@@ -74,6 +74,12 @@ class Session:
         self.call("MQSUB", lambda: subscription.sub(sub_desc=sd))
         return self._opened(OpenObject(self, subscription, subscription.get_sub_queue()))
 
+    def unsubscribe(self, topic: str, name: str) -> None:
+        """For good: a durable subscription, and what waits in it."""
+        opened = self.subscribe(topic, name)
+        self._open.remove(opened)
+        opened.remove_subscription()
+
     def dead_letter_queue(self) -> str:
         """Its name; empty where the queue manager has none."""
         return _text(self.call("MQINQ", lambda: self._manager.inquire(mqi.MQCA_DEAD_LETTER_Q_NAME)))
@@ -201,6 +207,9 @@ class OpenObject:
 
     def text(self, selector: int) -> str:
         return _text(self._session.call("MQINQ", lambda: self._queue.inquire(selector)))
+
+    def remove_subscription(self) -> None:
+        self._session.call("MQCLOSE", lambda: self._owner.close(mqi.MQCO_REMOVE_SUB, close_sub_queue=True))
 
     def close(self) -> None:
         """Raises nothing."""

@@ -17,7 +17,9 @@ from typing import Final
 
 from adapters.base import Delivery, ReconnectError, Source
 from adapters.mq.codec import Decoder
+from adapters.mq.faults import MqiFailure, lost
 from adapters.mq.lane import Key, Lane
+from adapters.mq.session import Session
 from adapters.mq.settings import MqChannel, MqEndpoint, capabilities
 from adapters.mq.shim import load
 
@@ -105,6 +107,21 @@ class MqSource(Source):
         with self.changed:
             self._woken = True
             self.changed.notify_all()
+
+    def unsubscribe(self) -> None:
+        channel = self.channel
+        if channel.topic is None or channel.subscription is None:
+            super().unsubscribe()
+            return
+        session = None
+        try:
+            session = Session(load(self.endpoint), self.endpoint)
+            session.unsubscribe(channel.topic, channel.subscription)
+        except MqiFailure as failure:
+            raise lost(failure, self.name) from failure
+        finally:
+            if session is not None:
+                session.close()
 
     def close(self) -> None:
         with self.changed:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from adapters.base import ReconnectError, StopError
@@ -178,11 +179,11 @@ class Connection:
         self._stomp.subscribe(destination, id_, ack="client-individual", headers={**headers, "receipt": receipt})
         self.wait_for_receipt(receipt, "SUBSCRIBE", self._endpoint.receipt_timeout_ms / 1000)
 
-    def unsubscribe(self, id_: str) -> None:
+    def unsubscribe(self, id_: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
         """Returns when the broker has confirmed. Raises ReconnectError."""
         receipt = f"unsubscribe-{id_}"
         self._awaited[receipt] = False
-        self._stomp.unsubscribe(id_, headers={"receipt": receipt})
+        self._stomp.unsubscribe(id_, headers={**headers, "receipt": receipt})
         self.wait_for_receipt(receipt, "UNSUBSCRIBE", self._endpoint.receipt_timeout_ms / 1000)
 
     def wait_for_receipt(self, receipt: str, of: str, timeout_secs: float) -> None:

@@ -77,11 +77,14 @@ class Flavour:
             # Else a MapMessage arrives with an empty body. The answer tells the class: jms-map-xml, or jms-xml for all others.
             headers["transformation"] = "jms-xml"
         if durable_name is not None:
-            if self.subscription_header is not None:
-                headers[self.subscription_header] = durable_name
-            else:
-                headers |= {"durable": "true", "auto-delete": "false"}
+            headers |= self.durable_headers(durable_name)
         return headers
+
+    def durable_headers(self, name: str) -> dict[str, str]:
+        """What makes a SUBSCRIBE one to a durable subscription, and an UNSUBSCRIBE its end."""
+        if self.subscription_header is not None:
+            return {self.subscription_header: name}
+        return {"durable": "true", "auto-delete": "false"}
 
     def reply_from_wire(self, destination: str) -> str:
         """As `from_wire`, of what passed through the broker untouched."""

@@ -140,6 +140,22 @@ class StompSource(Source):
         if connection is not None:
             connection.close()
 
+    def unsubscribe(self) -> None:
+        name = self._channel.subscription
+        if name is None:
+            super().unsubscribe()
+            return
+        connection = Connection(self._endpoint, client_id=name)
+        connection.open()
+        try:
+            if (
+                self._flavour.subscription_header is None
+            ):  # a broker that forgets only what this connection has subscribed to
+                self._subscribe(connection)
+            connection.unsubscribe(self._subscription_id, self._flavour.durable_headers(name))
+        finally:
+            connection.close()
+
     # The link's thread
 
     def _require(self) -> Connection:

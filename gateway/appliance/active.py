@@ -6,6 +6,7 @@ The text is the file's, so secrets in it are references.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,7 +20,9 @@ class Active(NamedTuple):
     process: int
     config: str
     text: str
+    reloads: int = 0  # that it was asked for
     refused: str | None = None  # a text that it did not take over
+    removals: Sequence[Sequence[str]] = ()  # durable subscriptions that it removed, or could not (`applying.Removal`)
 
     def write(self, run_dir: Path) -> None:
         write_whole(run_dir / NAME, json.dumps(self._asdict()) + "\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from adapters.base import Source, StopError
+from gateway.appliance.applying import Removal
 from gateway.appliance.changes import Changes, changes, running_links, same_source
 from gateway.appliance.listener import Listener
 from gateway.appliance.run_dir import RunDir
@@ -136,6 +137,19 @@ class Appliance:
         with self._driving:
             self._configured = settings
             return self._take_over(settings if self._bridges is None else self._bridges.over(settings))
+
+    def unsubscribe(self, settings: Settings, subscriptions: Iterable[tuple[str, str, str]]) -> list[Removal]:
+        """Have peers forget durable subscriptions of an earlier configuration, whose links have ended: channel, topic and name."""
+        wiring = Wiring(settings, self._services, self._teller.tray.peer)
+        removals = []
+        for channel, topic, name in subscriptions:
+            try:
+                wiring.source(channel).unsubscribe()
+            except (IsthmusError, ImportError) as trouble:
+                removals.append(Removal(channel, topic, name, str(trouble)))
+            else:
+                removals.append(Removal(channel, topic, name))
+        return removals
 
     def _bridges_changed(self) -> None:
         """On a thread of the bridges."""

@@ -18,16 +18,14 @@ class Plan(NamedTuple):
     anew: tuple[str, ...]  # links that are drained and begin again with other settings
     begun: tuple[str, ...]  # links that are new
     untouched: tuple[str, ...]
-    subscriptions: tuple[
-        tuple[str, str, str], ...
-    ]  # durable ones that nobody needs any more: channel, what it is of, name
+    subscriptions: tuple[tuple[str, str, str], ...]  # durable ones that nobody needs any more: channel, topic, name
     proxies: tuple[tuple[str, str, str], ...]  # of ours, in channels of others: link, its end, channel
     copies: tuple[tuple[str, float, float], ...]  # channel, copies of an event before, and then
     needs_restart: tuple[str, ...]
 
     @property
     def is_empty(self) -> bool:
-        return not (self.drained or self.anew or self.begun or self.copies or self.needs_restart)
+        return not (self.drained or self.anew or self.begun or self.copies or self.subscriptions or self.needs_restart)
 
     def to_json(self) -> dict[str, Any]:
         copies = [[channel, _number(before), _number(then)] for channel, before, then in self.copies]
@@ -47,7 +45,7 @@ def plan(old: Settings, new: Settings) -> Plan:
         anew=tuple(link for link in difference.ended if link in begun),
         begun=tuple(link for link in difference.begun if link not in ended),
         untouched=tuple(link for link in running_links(new) if link not in begun),
-        subscriptions=tuple(sorted(_subscriptions(old) - _subscriptions(new))),
+        subscriptions=tuple(sorted(_unused_subscriptions(old, new))),
         proxies=tuple(_proxies(old, new, difference.ended)),
         copies=tuple(
             (channel, before.get(channel, 1), then.get(channel, 1))
@@ -58,16 +56,36 @@ def plan(old: Settings, new: Settings) -> Plan:
     )
 
 
-def _subscriptions(settings: Settings) -> set[tuple[str, str, str]]:
+def _unused_subscriptions(old: Settings, new: Settings) -> set[tuple[str, str, str]]:
+    """Durable ones of links that run and of which no link of the new configuration makes use. One that is switched off does: what
+    comes meanwhile is to wait for it."""
+    kept = [link.source for link in new.links.values() if link.source in new.channels]
     found = set()
-    for link in running_links(settings):
-        channel_id = settings.links[link].source
-        channel = settings.channels[channel_id]
-        name = getattr(channel, "subscription", None)
-        if name is not None:
-            topic = getattr(channel, "destination", None) or getattr(channel, "topic", None) or ""
-            found.add((channel_id, str(topic), name))
+    for link in running_links(old):
+        source = old.links[link].source
+        name = getattr(old.channels[source], "subscription", None)
+        if name is not None and not any(_same_subscription(old, source, new, other) for other in kept):
+            found.add((source, str(getattr(old.channels[source], "destination", "")), name))
     return found
+
+
+def _same_subscription(old: Settings, one: str, new: Settings, other: str) -> bool:
+    """By what a broker tells subscriptions apart: their names, for one client. Whoever subscribes to another topic under the same
+    name has taken the place of the one before. When in doubt they are the same: nothing is removed then."""
+    channels = old.channels[one], new.channels[other]
+    if type(channels[0]) is not type(channels[1]):
+        return False
+    names = [(getattr(channel, "subscription", None)) for channel in channels]
+    endpoints = old.endpoints[channels[0].endpoint], new.endpoints[channels[1].endpoint]
+    clients = [getattr(endpoint, "client_id", None) for endpoint in endpoints]
+    if names[0] != names[1] or clients[0] != clients[1]:
+        return False
+    hosts = [set(getattr(endpoint, "hosts", ())) for endpoint in endpoints]
+    if all(hosts):
+        return not hosts[0].isdisjoint(hosts[1])
+    return channels[0].endpoint == channels[1].endpoint or getattr(endpoints[0], "url", 0) == getattr(
+        endpoints[1], "url", 1
+    )
 
 
 def _proxies(old: Settings, new: Settings, ended: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:

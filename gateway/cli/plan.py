@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from math import isinf
 from pathlib import Path
 from typing import Annotated, Final
@@ -17,6 +18,7 @@ from typing import Annotated, Final
 import typer
 
 from gateway.appliance.active import Active, read_active
+from gateway.appliance.applying import Removal, ask_to_remove
 from gateway.appliance.plan import Plan
 from gateway.appliance.plan import plan as plan_of
 from gateway.appliance.run_dir import write_whole
@@ -34,28 +36,44 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for scrip
 def plan(new: New, as_json: AsJson = False) -> None:
     """Show what a changed configuration would do to the running gateway; nothing is changed."""
     found, _, _ = _planned(new)
-    _print(found, as_json)
+    if as_json:
+        print(json.dumps(found.to_json()))
+    else:
+        _print(found)
 
 
 def apply(
     new: New,
     as_json: AsJson = False,
+    keep_subscriptions: Annotated[
+        bool,
+        typer.Option(
+            "--keep-subscriptions", help="Leave durable subscriptions that nobody reads any more at the broker."
+        ),
+    ] = False,
     wait_secs: Annotated[
         float, typer.Option(min=1.0, help="How long to wait until the gateway has taken it over.")
     ] = 60.0,
 ) -> None:
-    """Make the running gateway take over a changed configuration. Links that do not change are not touched."""
+    """Make the running gateway take over a changed configuration. Links that do not change are not touched.
+
+    Durable subscriptions that no link needs any more are removed at their brokers, with the messages that wait in them.
+    """
     found, active, text = _planned(new)
-    _print(found, as_json)
+    if not as_json:
+        _print(found, keeps=keep_subscriptions)
     if found.needs_restart:
         print(f"isthmus: {', '.join(found.needs_restart)}: taken over at the next start only", file=sys.stderr)
-    config = Path(active.config)
+    config, run_dir = Path(active.config), Path(_valid(new).run_dir)
     before = config.read_text(encoding="utf-8")
     if before != text:
         write_whole(config.with_name(config.name + ".before"), before)
         write_whole(config, text)
+    if found.subscriptions and not keep_subscriptions:
+        ask_to_remove(run_dir, text)
     os.kill(active.process, signal.SIGHUP)
-    if not _taken_over(active, Path(_valid(new).run_dir), text, wait_secs):
+    then = _taken_over(active, run_dir, text, wait_secs)
+    if then is None:
         if before != text:
             write_whole(config, before)
         raise IsthmusError(
@@ -63,6 +81,25 @@ def apply(
             "the gateway has not taken the configuration over, and goes on as it was",
             path=str(new),
             hint="its log says why",
+        )
+    removals = [Removal(*each) for each in then.removals] if found.subscriptions and not keep_subscriptions else []
+    if as_json:
+        print(json.dumps({**found.to_json(), "removals": [removal._asdict() for removal in removals]}))
+    _tell_of(removals, as_json)
+
+
+def _tell_of(removals: Sequence[Removal], as_json: bool) -> None:
+    """Raises IsthmusError where one is still there."""
+    for channel, topic, name, trouble in removals:
+        if not trouble and not as_json:
+            print(f"durable subscription {name} of channel {channel} ({topic}) is removed")
+    left = [removal for removal in removals if removal.trouble]
+    if left:
+        reasons = "; ".join(f"{name} of channel {channel} ({topic}): {why}" for channel, topic, name, why in left)
+        raise IsthmusError(
+            "LNK-SUBSCRIPTION-STAYS",
+            f"the configuration is taken over, and durable subscriptions go on collecting messages: {reasons}",
+            hint="remove them at the broker",
         )
 
 
@@ -85,22 +122,21 @@ def _valid(new: Path) -> Settings:
     return reading.settings
 
 
-def _taken_over(active: Active, run_dir: Path, text: str, wait_secs: float) -> bool:
+def _taken_over(active: Active, run_dir: Path, text: str, wait_secs: float) -> Active | None:
+    """What the gateway runs with then; None where it has refused it, or says nothing in time."""
     deadline = time.monotonic() + wait_secs
     while time.monotonic() < deadline:
         now = read_active(run_dir)
-        if now.refused == text:
-            return False
-        if now.text == text and now != active:
-            return True
+        if now.reloads > active.reloads:
+            if now.refused == text:
+                return None
+            if now.text == text:
+                return now
         time.sleep(POLL_SECS)
-    return False
+    return None
 
 
-def _print(found: Plan, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(found.to_json()))
-        return
+def _print(found: Plan, *, keeps: bool = False) -> None:
     for link in found.drained:
         print(f"- link {link}: drained, and ends")
     for link in found.anew:
@@ -110,9 +146,10 @@ def _print(found: Plan, as_json: bool) -> None:
     for link, end, channel in found.proxies:
         print(f"- proxy of link {link} ({end}) at channel {channel}: destroyed")
     for channel, topic, name in found.subscriptions:
-        print(
-            f"- durable subscription {name} of channel {channel} ({topic}): nobody reads it any more; remove it at the broker"
+        fate = (
+            "left at the broker, where it goes on collecting" if keeps else "removed, with the messages that wait in it"
         )
+        print(f"- durable subscription {name} of channel {channel} ({topic}): nobody reads it any more; {fate}")
     for channel, before, then in found.copies:
         print(f"! channel {channel}: {_copies(before)} of each event so far, {_copies(then)} then")
     for part in found.needs_restart:

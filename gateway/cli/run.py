@@ -22,8 +22,10 @@ import typer
 from adapters import garbage
 from gateway.appliance.active import Active, forget_active
 from gateway.appliance.appliance import Appliance
+from gateway.appliance.applying import Removal, asked_to_remove
 from gateway.appliance.fencing import FencedDisk, fence
 from gateway.appliance.lease import Lease
+from gateway.appliance.plan import plan
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.supervisor import Supervisor
 from gateway.settings import Settings, SettingsError, Source, read
@@ -154,10 +156,15 @@ def _reload(appliance: Appliance, config: Path, listener: log.GatewayLog, active
         loaded = _loaded(config, listener)
     except SettingsError as error:
         listener.reload_refused(error.errors)
-        return active._replace(refused=_text(_source(config)))
+        return active._replace(reloads=active.reloads + 1, refused=_text(_source(config)))
+    before = appliance.settings
     difference = appliance.reload(loaded.settings)
     listener.gateway_changed("reloaded", **difference._asdict())
-    return active._replace(text=loaded.text, refused=None)
+    removals: list[Removal] = []
+    if asked_to_remove(Path(before.run_dir), loaded.text):
+        removals = appliance.unsubscribe(before, plan(before, appliance.settings).subscriptions)
+        listener.subscriptions_removed(removals)
+    return active._replace(text=loaded.text, reloads=active.reloads + 1, refused=None, removals=removals)
 
 
 def _source(config: Path) -> Source | None:

@@ -12,6 +12,7 @@ from typing import Literal
 import structlog
 
 from adapters.base import Delivery, EventTypes
+from gateway.appliance.applying import Removal
 from gateway.journal.errors import JournalError
 from gateway.links.observer import Side, State
 from gateway.settings.findings import Finding
@@ -65,6 +66,14 @@ class GatewayLog:
 
     def gateway_changed(self, state: str, **facts: object) -> None:
         self._log.info("gateway changed", state=state, **facts)
+
+    def subscriptions_removed(self, removals: Sequence[Removal]) -> None:
+        for channel, topic, name, trouble in removals:
+            facts = {"channel": channel, "topic": topic, "subscription": name}
+            if trouble:
+                self._log.error("durable subscription stays", **facts, reason=trouble)
+            else:
+                self._log.info("durable subscription removed", **facts)
 
     def doubts(self, findings: Sequence[Finding]) -> None:
         for finding in findings:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from adapters.base import Delivery, Outgoing, Source
 from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
 from adapters.stomp.source import StompSource
-from mappings.model import Message
+from mappings.model import Body, Headers, Message
 from tests.contract.wires.stomp_brokers import endpoint
 from tests.parts.broker_part import BrokerPart
 
@@ -50,3 +50,24 @@ def send(broker: BrokerPart, destination: str, *messages: Message, to: str | Non
         assert sink.send(batch).result(60.0) == ()
     finally:
         sink.close()
+
+
+def given_up(broker: BrokerPart, unique: Callable[[str], str]) -> None:
+    """A durable subscription is gone with what waited in it, and another one to the same topic stays."""
+    topic, gone, kept = f"topic://{unique('news')}", unique("gone"), unique("kept")
+    for name in (gone, kept):
+        with source_on(broker, topic, subscription=name):
+            pass
+    send(broker, topic, Message(Headers(), (), Body("TextMessage", "before")))
+    StompSource(endpoint(broker), StompChannel(endpoint="broker", destination=topic, subscription=gone)).unsubscribe()
+    send(broker, topic, Message(Headers(), (), Body("TextMessage", "after")))
+    with source_on(broker, topic, subscription=kept) as source:
+        both = received(source, 2)
+        source.acknowledge(both)
+        assert [message_of(delivery).body.value for delivery in both] == ["before", "after"]
+    with source_on(broker, topic, subscription=gone) as source:  # a new one under its name
+        assert source.receive(1, 0.5) == []
+    for name in (gone, kept):
+        StompSource(
+            endpoint(broker), StompChannel(endpoint="broker", destination=topic, subscription=name)
+        ).unsubscribe()

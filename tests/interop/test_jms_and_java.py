@@ -291,8 +291,16 @@ def test_a_durable_subscription_keeps_what_comes_while_we_are_away(
         connection.send(topic, text_message("while away"))
     [received] = messages_of(receive(ours, 1, destination=topic, subscription=name))
     assert received.body.value == "while away"
-    with jms.connect(broker, client_id=name) as connection:
-        connection.unsubscribe(name)
+    with jms.connect(broker) as connection:
+        connection.send(topic, text_message("for nobody"))
+    channel = JmsChannel.model_validate({"endpoint": "jms", "destination": topic, "subscription": name})
+    JmsSource(ours, channel).unsubscribe()
+    receive(ours, 0, destination=topic, subscription=name)  # a new one: what waited in the other has gone with it
+    with jms.connect(broker) as connection:
+        connection.send(topic, text_message("for the new one"))
+    [received] = messages_of(receive(ours, 1, destination=topic, subscription=name))
+    assert received.body.value == "for the new one"
+    JmsSource(ours, channel).unsubscribe()
 
 
 def test_an_answer_finds_the_temporary_queue_of_whoever_asked(broker: Broker, jms: JmsClient, unique: Unique) -> None:

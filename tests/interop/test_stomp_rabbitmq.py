@@ -11,7 +11,7 @@ from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
 from mappings.model import NON_PERSISTENT, Body, Headers, Message, MessageProperty, StreamElement
 from tests.contract.wires.stomp_brokers import endpoint
-from tests.interop.stomp_talk import message_of, received, send, source_on
+from tests.interop.stomp_talk import given_up, message_of, received, send, source_on
 from tests.parts.rabbitmq import RabbitMQ
 from tests.unit.stomp.raw_client import RawClient
 
@@ -133,6 +133,10 @@ def test_a_durable_subscription_misses_nothing(rabbitmq: RabbitMQ, unique: Uniqu
         rest = received(source, 3)
         source.acknowledge(rest)
     assert [message_of(d).body.value for d in first + rest] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_durable_subscription_is_given_up(rabbitmq: RabbitMQ, unique: Unique) -> None:
+    given_up(rabbitmq, unique)
 
 
 def test_an_answer_finds_its_way(rabbitmq: RabbitMQ, unique: Unique) -> None:

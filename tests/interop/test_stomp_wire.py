@@ -11,7 +11,7 @@ from adapters.stomp.settings import StompChannel
 from adapters.stomp.sink import StompSink
 from mappings.model import Body, Headers, Message, MessageProperty
 from tests.contract.wires.stomp_brokers import endpoint
-from tests.interop.stomp_talk import message_of, received, send, source_on
+from tests.interop.stomp_talk import given_up, message_of, received, send, source_on
 from tests.parts.broker import Broker
 from tests.parts.jms_client import JmsClient, text_message
 
@@ -55,6 +55,10 @@ def test_a_durable_subscription_misses_nothing(broker: Broker, jms: JmsClient, u
         rest = received(source, 3)
         source.acknowledge(rest)
         assert [message_of(d).body.value for d in first + rest] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_durable_subscription_is_given_up(broker: Broker, unique: Unique) -> None:
+    given_up(broker, unique)
 
 
 def test_a_selector_chooses_by_type_and_text(broker: Broker, jms: JmsClient, unique: Unique) -> None:

@@ -21,7 +21,20 @@ REDELIVERED: Final = HEADERS.index("JMSRedelivered")
 
 def serve_source(provider: Provider, parameters: dict[str, Any], inbox: Inbox) -> bool:
     """True when the parent has said close. After any exception the connection is of no use."""
+    if parameters["unsubscribe"]:
+        return _unsubscribe(provider, parameters, inbox)
     return _Source(provider, parameters, inbox).serve()
+
+
+def _unsubscribe(provider: Provider, parameters: dict[str, Any], inbox: Inbox) -> bool:
+    session = provider.connect()
+    provider.phase = "subscribe"
+    session.unsubscribe(parameters["subscription"])
+    session.commit()
+    inbox.tell(("opened",))
+    while (frame := inbox.get(ALIVE_SECS)) is None or frame[0] != "close":
+        inbox.alive()
+    return True
 
 
 class _Source:

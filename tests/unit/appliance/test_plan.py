@@ -11,9 +11,15 @@ from typing import Any
 
 import yaml
 
+from adapters.base import Outgoing
+from adapters.stomp.settings import StompChannel, StompEndpoint
+from adapters.stomp.sink import StompSink
+from adapters.stomp.source import StompSource
 from gateway.appliance.plan import Plan, plan
 from gateway.settings import Settings, Source, read
+from mappings.model import Body, Message
 from tests.parts.gateway import ISTHMUS, Gateway
+from tests.parts.ports import ReservedPort
 
 BASE: dict[str, Any] = {
     "name": "plant",
@@ -107,6 +113,79 @@ def test_the_proxy_of_a_sink_goes_with_its_link() -> None:
 def test_what_needs_a_restart_is_named() -> None:
     new = {**copy.deepcopy(BASE), "name": "other"}
     assert plan(settings(BASE), settings(new)).needs_restart == ("name",)
+
+
+def applied(gateway: Gateway, form: dict[str, Any], *options: str, status: int = 0) -> tuple[str, str]:
+    new = gateway.folder / "new.yaml"
+    new.write_text(yaml.safe_dump(form))
+    command = [ISTHMUS, "apply", str(new), *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=gateway.folder)
+    assert done.returncode == status, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_apply_removes_durable_subscriptions_that_nobody_needs(tmp_path: Path) -> None:
+    with ReservedPort() as port:
+        broker = {"type": "stomp", "hosts": [f"127.0.0.1:{port.number}"], "broker": "embedded"}
+        topics = {
+            name: {"endpoint": "own", "destination": "topic://alarms", "subscription": name}
+            for name in ("one", "two", "three")
+        }
+        form = {
+            "services": {"broker": {"listen": f"127.0.0.1:{port.number}"}},
+            "endpoints": {"own": broker, "m": {"type": "memory"}},
+            "channels": {**topics, **{f"{name}-out": {"endpoint": "m", "name": name} for name in topics}},
+            "links": {name: {"from": name, "to": f"{name}-out"} for name in topics},
+        }
+        with Gateway(tmp_path, form) as gateway:
+            for name in topics:
+                gateway.wait_for_link(name, lambda status: bool(status["state"] == "ready"))
+            whole = yaml.safe_load(gateway.config_file.read_text())
+            changed = copy.deepcopy(whole)
+            del changed["links"]["one"], changed["channels"]["one"]
+            said, _ = applied(gateway, changed)
+            assert "durable subscription one of channel one (topic://alarms): nobody reads it any more; removed" in said
+            assert said.endswith("durable subscription one of channel one (topic://alarms) is removed\n")
+            removed = gateway.wait_for_log(event="durable subscription removed")
+            assert (removed["channel"], removed["subscription"]) == ("one", "one")
+
+            # That it is gone, and another link's is not: what is sent now waits for that one alone
+            del changed["links"]["two"]
+            said, _ = applied(gateway, changed, "--keep-subscriptions", "--json")
+            assert json.loads(said)["subscriptions"] == [["two", "topic://alarms", "two"]]
+            assert json.loads(said)["removals"] == []
+            endpoint = StompEndpoint.model_validate(broker)
+            sink = StompSink(endpoint, StompChannel(endpoint="own", destination="topic://alarms"))
+            sink.connect()
+            assert sink.send([Outgoing(Message(body=Body("TextMessage", "x")), "1")]).result(20.0) == ()
+            sink.close()
+            gateway.wait_for_link("three", lambda status: status["accounts"]["delivered"] == 1)
+            assert [waiting(endpoint, name) for name in ("one", "two")] == [0, 1]
+
+            # One that cannot be removed, for another client uses it: that is said, and the configuration is taken over
+            form_of_two = {"endpoint": "own", "destination": "topic://alarms", "subscription": "two"}
+            holder = StompSource(endpoint, StompChannel.model_validate(form_of_two))
+            holder.connect()
+            changed["links"]["two"] = whole["links"]["two"]
+            applied(gateway, changed)
+            del changed["links"]["two"]
+            _, complaint = applied(gateway, changed, status=1)
+            assert "LNK-SUBSCRIPTION-STAYS" in complaint
+            assert "two of channel two (topic://alarms): STO-REFUSED" in complaint
+            holder.close()
+            assert set(gateway.links()) == {"three"}
+            said, _ = applied(gateway, changed)  # the same again
+            assert said == "nothing changes\n"
+
+
+def waiting(endpoint: StompEndpoint, name: str) -> int:
+    """How many messages a durable subscription has kept."""
+    form = {"endpoint": "own", "destination": "topic://alarms", "subscription": name}
+    source = StompSource(endpoint, StompChannel.model_validate(form))
+    source.connect()
+    got = source.receive(10, 0.5)
+    source.close()
+    return len(got)
 
 
 MEMORY: dict[str, Any] = {

@@ -452,6 +452,20 @@ def test_a_topic(manager: StandInQueueManager, make_source: MakeSource, make_sin
     assert manager.subscriptions == {}
 
 
+def test_a_durable_subscription_is_given_up(
+    manager: StandInQueueManager, make_source: MakeSource, make_sink: MakeSink
+) -> None:
+    source, other = (make_source(None, topic="alarms/+", subscription=name) for name in ("isthmus", "other"))
+    source.close()
+    other.close()
+    sink = make_sink(None, topic="alarms/north")
+    assert sink.send([Outgoing(text("meanwhile"), "1")]).result(PATIENCE_SECS) == ()
+    source.unsubscribe()
+    assert list(manager.subscriptions) == ["other"]
+    other.connect()
+    assert texts(receive(other, 1)) == ["meanwhile"]
+
+
 def test_a_durable_subscription_keeps_what_comes_while_we_are_away(
     make_source: MakeSource, make_sink: MakeSink
 ) -> None:
