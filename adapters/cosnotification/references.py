@@ -8,6 +8,7 @@ anything else                    the path of a file that holds one of the above
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -19,10 +20,12 @@ from adapters.cosnotification.ior import shorten
 from adapters.cosnotification.kinds.kind import Kind
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
-from adapters.cosnotification.stubs import CORBA, CosNaming
+from adapters.cosnotification.stubs import CORBA, CosNaming, omniORB
 from adapters.cosnotification.web import LONGEST_TEXT_BYTES, fetch
 
 _SCHEMES: Final = ("ior:", "corbaloc:", "corbaname:")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf".decode("latin-1")  # of UTF-8
+_DIGITS: Final = re.compile("[0-9A-Fa-f]+")
 _WEB: Final = ("http://", "https://")
 _OUR_NAMING: Final = re.compile(r"corba(?:loc:rir:/NameService|name:rir:(?:/NameService)?#(?P<name>.*))", re.IGNORECASE)
 
@@ -73,6 +76,8 @@ def _find(orb: LocalOrb, written: str, timeout_ms: int) -> Any:
     try:
         return orb.corba.string_to_object(text)
     except CORBA.BAD_PARAM as error:
+        if text.lower().startswith("corbaname:") and omniORB.minorCodeToString(error) == "BAD_PARAM_BadURIOther":
+            raise _no_such_name(text.partition("#")[2]) from error
         message = f"cannot be read as a reference: {spell(error)}"
         if text is written and not written.lower().startswith("corbaname:"):
             raise StopError(
@@ -110,11 +115,18 @@ def _by_name(orb: LocalOrb, naming_service: str, name: str, timeout_ms: int) -> 
     try:
         return root.resolve(_components(name))
     except CosNaming.NamingContext.NotFound as error:
-        raise ReconnectError(
-            "COR-REFERENCE", "the naming service has no such name", path=name, hint="has the peer registered itself?"
-        ) from error
+        raise _no_such_name(name) from error
     except CORBA.Exception as error:
         raise on_connect(error, f"looking up {name} at the naming service") from error
+
+
+def _no_such_name(name: str) -> ReconnectError:
+    return ReconnectError(
+        "COR-REFERENCE",
+        "the naming service has no such name",
+        path=name,
+        hint="has the peer registered itself? a name is written context/name.kind",
+    )
 
 
 def _components(name: str) -> list[Any]:
@@ -164,11 +176,20 @@ def _is_reference(text: str) -> bool:
 def _read(name: str, timeout_ms: int, ca_file: str | None) -> str:
     on_the_web = name.lower().startswith(_WEB)
     content = fetch(name, timeout_ms, ca_file) if on_the_web else _read_file(name)
-    text = content.decode("latin-1").strip()
+    text = _first_reference(content.decode("latin-1").removeprefix(_BYTE_ORDER_MARK))
     if not _is_reference(text):
         what = "document" if on_the_web else "file"
         raise ReconnectError("COR-REFERENCE", f"the {what} holds no reference", path=shorten(name))
     return text
+
+
+def _first_reference(text: str) -> str:
+    """Without what programs and editors leave around it: empty lines, NULs, and breaks within the digits of an IOR."""
+    lines = text.replace("\0", "").split() or [""]
+    if not lines[0].lower().startswith("ior:"):
+        return lines[0]
+    digits = itertools.takewhile(_DIGITS.fullmatch, lines[1:])
+    return "".join((lines[0], *digits))
 
 
 def _read_file(name: str) -> bytes:

@@ -102,12 +102,12 @@ def test_calls_to_a_peer_beyond_its_connections_wait_for_one(
 ) -> None:
     hanging, go_on = threading.Event(), threading.Event()
 
-    def publish(notification: Any) -> None:
+    def take(notification: Any) -> None:
         if notification.header.fixed_header.event_name == "hangs":
             hanging.set()
             go_on.wait(PATIENCE_SECS)
 
-    host.channels[0].hub.publish = publish  # type: ignore[method-assign]
+    host.channels[0].hub.send = take  # type: ignore[method-assign]
     with gateway(**limits) as orb:
         first, second = ends(orb, host, CosNotificationSink, 2)
         held = push(first, "hangs")

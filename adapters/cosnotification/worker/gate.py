@@ -97,17 +97,18 @@ class Gate:
 
     def _take(self, contents: Contents, persistent: Sequence[int]) -> _Push:
         push = _Push(contents, persistent)
+        first = self._hand_over(contents)
         for index in persistent:
-            self._unsettled[self._next + index] = push
-        self._hand_over(contents)
+            self._unsettled[first + index] = push
         return push
 
-    def _hand_over(self, contents: Contents) -> None:
-        """With the lock held, so that numbers arrive in order."""
-        self._credit -= len(contents)
+    def _hand_over(self, contents: Contents) -> int:
+        """The number of the first. With the lock held, so that numbers arrive in order. What fails takes no room."""
         first = self._next
-        self._next += len(contents)
         self._pass_on(first, contents)
+        self._credit -= len(contents)
+        self._next += len(contents)
+        return first
 
     def _retried(self, contents: Contents) -> _Push | None:
         """The push that had given up, if this is its retry."""

@@ -115,3 +115,19 @@ def test_close_fails_every_push_that_is_held(pushes: ThreadPoolExecutor) -> None
             push.result(SOON)
     with pytest.raises(NotTaken):
         rig.gate.offer(["c"])
+
+
+def test_what_cannot_be_handed_over_takes_no_room() -> None:
+    taken: list[int] = []
+
+    def pass_on(first: int, contents: list[object]) -> None:
+        if contents == ["bad"]:
+            raise ValueError("it cannot travel")
+        taken.append(first)
+
+    gate = Gate(1, 0.1, pass_on)
+    for persistent in ((), (0,)):
+        with pytest.raises(ValueError, match="cannot travel"):
+            gate.offer(["bad"], persistent)
+    gate.offer(["good"])
+    assert taken == [0]

@@ -1,4 +1,4 @@
-"""References that are documents at a web server, by http and https."""
+"""How a peer is found: by a file, by documents at a web server (http and https), by names at a naming service."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from typing import Any
 import pytest
 
 from adapters.base import ReconnectError, StopError
+from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.orb import Orb
+from adapters.cosnotification.references import resolve
 from adapters.cosnotification.service.service import NotificationService
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.source import CosNotificationSource
+from adapters.cosnotification.stubs import CosNaming
 from adapters.cosnotification.web import fetch
 from tests.parts import certificates
 from tests.parts.gateway import ISTHMUS
+from tests.parts.omninames import omni_names
 
 CHANNEL = CosNotificationChannel(endpoint="peer", channel=0)
 
@@ -105,6 +109,55 @@ def orb() -> Iterator[Orb]:
 
 def source(orb: Orb, factory: str) -> CosNotificationSource:
     return CosNotificationSource(orb, CosNotificationEndpoint(type="cosnotification", factory=factory), CHANNEL)
+
+
+WRITTEN = {
+    "plainly": "{}",
+    "with an empty line behind it": "{}\r\n\r\n",
+    "by an editor that marks its UTF-8": "\ufeff{}\n",
+    "by a C program, with its NUL": "{}\0",
+    "with something else below": "{}\nNotifyEventChannelFactory\n",
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_a_reference_in_a_file(orb: Orb, peer: NotificationService, tmp_path: Path, how: str) -> None:
+    (tmp_path / "x.ior").write_text(WRITTEN[how].format(peer.factory_ior), encoding="utf-8")
+    found = source(orb, str(tmp_path / "x.ior"))
+    found.connect()
+    found.close()
+
+
+def test_a_reference_in_a_file_that_was_sent_by_mail(orb: Orb, peer: NotificationService, tmp_path: Path) -> None:
+    """Broken into lines."""
+    ior = peer.factory_ior
+    (tmp_path / "x.ior").write_text("\n".join(ior[start : start + 72] for start in range(0, len(ior), 72)))
+    found = source(orb, str(tmp_path / "x.ior"))
+    found.connect()
+    found.close()
+
+
+def test_a_name_at_a_naming_service(orb: Orb, peer: NotificationService, tmp_path: Path) -> None:
+    local = LocalOrb()
+    local.start()
+    try:
+        with omni_names(tmp_path) as address:
+            named = source(orb, f"corbaname::{address}#telecom/ems.factory")
+            with pytest.raises(ReconnectError, match="no such name") as caught:
+                named.connect()
+            assert caught.value.code == "COR-REFERENCE"
+            root = resolve(local, f"corbaloc::{address}/NameService", CosNaming.NamingContext, 5000)
+            telecom = root.bind_new_context([CosNaming.NameComponent("telecom", "")])
+            factory = local.corba.string_to_object(peer.factory_ior)
+            telecom.bind([CosNaming.NameComponent("ems", "factory")], factory)
+            named.connect()
+            named.close()
+            with gateway(naming_service=f"corbaloc::{address}/NameService") as other:
+                ours = source(other, "corbaname:rir:#telecom/ems.factory")
+                ours.connect()
+                ours.close()
+    finally:
+        local.stop()
 
 
 def test_a_reference_at_a_web_server(orb: Orb, peer: NotificationService) -> None:
