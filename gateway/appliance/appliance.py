@@ -36,7 +36,8 @@ from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.links.demand import Demand, gated
 from gateway.links.demand_terms import asked_for_everything, source_of, terms_of
 from gateway.links.duplicates import Duplicates, DuplicateWindows
-from gateway.links.link import Handover, Link, LinkStatus, Pace
+from gateway.links.link import Handover, Link, LinkStatus
+from gateway.links.pace import Pace
 from gateway.links.numbered import Numbers, watching
 from gateway.links.replies import replies_of
 from gateway.links.sealed_bodies import sealing_of, with_sealed_bodies

@@ -11,8 +11,9 @@ from adapters.base import Delivery, Outgoing
 from gateway.appliance.services import Services
 from gateway.appliance.wiring import Wiring
 from gateway.links.dead_letter_file import DeadLetterFile
-from gateway.links.link import Link, LinkStatus, Pace
+from gateway.links.link import Link, LinkStatus
 from gateway.links.observer import LinkObserver
+from gateway.links.pace import Pace
 from gateway.links.step import Step
 from gateway.links.translation import compile_step, translation_of
 from gateway.replay.plan_source import PlanSource

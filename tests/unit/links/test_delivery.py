@@ -161,7 +161,7 @@ def test_a_link_by_several_lanes_loses_nothing_and_keeps_each_key_in_order() -> 
     rig = Rig()
     lanes = [MemorySink(rig.outlet, MemoryChannel(endpoint="out", name="out")) for _ in range(4)]
     by_seven = LanedSink(lanes, lambda outgoing: number(outgoing.payload) % 7)
-    rig.link._sink = rig.link._sink_end._end = by_seven
+    rig.link._departures._sink = rig.link._sink_end._end = by_seven
     with running(rig):
         rig.feed(300)
         wait_for(lambda: rig.link.balance().delivered >= 100)
@@ -215,7 +215,7 @@ def test_a_sink_that_breaks_again_and_again_is_left_alone_and_tried_with_one_bat
                 retry=BackOff(first_ms=5, longest_ms=400), breaker=4)  # fmt: skip
     rig = Rig(pace=pace)
     sink = Flapping(rig.outlet, MemoryChannel(endpoint="out", name="out"))
-    rig.link._sink = rig.link._sink_end._end = sink
+    rig.link._departures._sink = rig.link._sink_end._end = sink
     with running(rig):
         rig.feed(30)
         wait_for(lambda: any(code == "LNK-BREAKER" for _, _, code in rig.recorder.lines))
@@ -296,7 +296,7 @@ def expiring(at: dict[int, float]) -> object:
 def test_what_expires_while_the_sink_is_away_is_counted_then_and_kept_if_asked(
     kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.links.link.EXPIRY_SECS", 0.05)
+    monkeypatch.setattr("gateway.links.departures.EXPIRY_SECS", 0.05)
     soon = time.monotonic() + 0.5
     pace = Pace(window=50, batch=10, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK, dead_letter_expired=kept)
     rig = Rig(expiring({1: soon, 3: soon}), pace)  # type: ignore[arg-type]

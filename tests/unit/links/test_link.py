@@ -195,7 +195,7 @@ def test_a_full_sink_is_tried_again_later() -> None:
 
 def test_an_event_to_be_retried_goes_before_those_that_came_after_it() -> None:
     rig = Rig(pace=Pace(window=50, batch=1, source_back_off=QUICK, sink_back_off=QUICK, retry=QUICK))
-    real_send = rig.link._sink.send
+    real_send = rig.link._departures._sink.send
     failures = iter([RetryLaterError("MEM-FULL", "not now")] * 3)
 
     def send(batch):  # type: ignore[no-untyped-def]
@@ -203,7 +203,7 @@ def test_an_event_to_be_retried_goes_before_those_that_came_after_it() -> None:
             raise failure
         return real_send(batch)
 
-    rig.link._sink.send = send  # type: ignore[method-assign]
+    rig.link._departures._sink.send = send  # type: ignore[method-assign]
     with running(rig):
         rig.feed(5)
         wait_for(lambda: rig.link.balance().delivered == 5)
@@ -272,7 +272,7 @@ def test_a_setting_that_cannot_work_stops_the_link_and_says_why() -> None:
     def connect() -> None:
         raise StopError("COR-TEST", "no such address", hint="mend orb.listen")
 
-    rig.link._sink.connect = connect  # type: ignore[method-assign]
+    rig.link._departures._sink.connect = connect  # type: ignore[method-assign]
     rig.link.start()
     assert rig.link.join(20)
     assert rig.recorder.lines[-1] == ("link", "stopped", "COR-TEST")

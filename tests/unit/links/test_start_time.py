@@ -142,6 +142,26 @@ def test_held_events_are_within_the_window() -> None:
         assert rig.link.balance().received == 5
 
 
+def test_what_is_due_at_once_is_sent_in_batches_that_the_sink_takes() -> None:
+    rig = Rig(holding(as_it_is, 60.0), Pace(window=50, batch=10, source_back_off=QUICK, sink_back_off=QUICK))
+    sizes: list[int] = []
+    sink = rig.link._departures._sink
+    real_send = sink.send
+
+    def send(batch):  # type: ignore[no-untyped-def]
+        sizes.append(len(batch))
+        return real_send(batch)
+
+    sink.send = send  # type: ignore[method-assign]
+    at = time.time() + 0.5
+    with running(rig):
+        rig.inlet.put("in", [later(n, at) for n in range(45)])
+        wait_for(lambda: rig.link.status().held == 45)
+        wait_for(lambda: rig.link.balance().delivered == 45)
+    assert rig.arrived() == list(range(45))
+    assert max(sizes) == 10
+
+
 def test_what_is_held_when_the_link_stops_comes_again() -> None:
     rig = patient(1001.0)
     with running(rig):
