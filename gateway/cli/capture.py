@@ -13,6 +13,7 @@ import typer
 from gateway.capture import inspection
 from gateway.capture.keys import read_keys
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.showing import printable
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import SEALED
 from mappings.captures.sealing import Opener
@@ -118,7 +119,7 @@ def _line(row: dict[str, Any]) -> str:
     why = f"  {row['error_code']}: {row['error_message']}" if row["error_code"] else ""
     numbers = f"{row['seq']}-{row['seq_to']}" if row["seq_to"] is not None else row["seq"]
     line = f"{when}  {row['link']}  {numbers}  {row['status']}  {row['event_id'] or ''}  {row['type_name'] or ''}{why}"
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
+    return printable(line)
 
 
 def _row(row: dict[str, Any], opener: Opener) -> dict[str, Any]:

@@ -6,21 +6,21 @@ lead from the folder that the gateway is started in: run these commands there to
 
 from __future__ import annotations
 
-import functools
-import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.showing import minding_disks, print_json, printable, utc
 from gateway.dead_letters.letters import DeadLettersError, Letter, letters_in
 from gateway.dead_letters.removal import remove
 from gateway.dead_letters.wanted import Wanted, seconds
 from gateway.settings import Settings, SettingsError, load, read
+from mappings.errors import IsthmusError
 
 
 def _duration(text: str) -> float:
@@ -61,24 +61,14 @@ dlq = typer.Typer(
 )
 
 
-def _command(command: Callable[..., None]) -> Callable[..., None]:
-    """What the disk or the rights of a file refuse is a sentence, not a defect."""
-
-    @functools.wraps(command)
-    def guarded(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except BrokenPipeError:
-            raise  # the reader of our output is gone: nothing about the letters
-        except OSError as trouble:
-            raise DeadLettersError(
-                "DLQ-IO",
-                f"the dead letters cannot be read or written: {trouble.strerror or trouble}",
-                path=str(trouble.filename or ""),
-                hint="see to the rights of the folder and to the room on the disk",
-            ) from None
-
-    return guarded
+@minding_disks
+def _command(trouble: OSError) -> IsthmusError:
+    return DeadLettersError(
+        "DLQ-IO",
+        f"the dead letters cannot be read or written: {trouble.strerror or trouble}",
+        path=str(trouble.filename or ""),
+        hint="see to the rights of the folder and to the room on the disk",
+    )
 
 
 @dlq.command("list")
@@ -100,10 +90,10 @@ def list_(
             break
         limit -= 1
         if as_json:
-            print(json.dumps(_summary(letter), ensure_ascii=False))
+            print_json(_summary(letter))
         else:
-            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(letter.dead_lettered_at))
-            print(f"{letter.key}  {when}  {letter.link}  {_printable(letter.code)}  {_printable(letter.headline)}")
+            facts = (letter.link, printable(letter.code), printable(letter.headline))
+            print("  ".join([letter.key, utc(letter.dead_lettered_at), *facts]))
 
 
 @dlq.command()
@@ -115,7 +105,7 @@ def show(
     wanted = Wanted((letter,))
     found = list(_letters(_settings(config), None, wanted))
     wanted.check_keys(found)
-    print(json.dumps(_whole(found[0]), indent=2, ensure_ascii=False))
+    print_json(_whole(found[0]), indent=2)
 
 
 @dlq.command()
@@ -136,10 +126,10 @@ def export(
     for letter in _chosen(_settings(config), link, Wanted(tuple(keys or ()), code, older_than, newer_than)):
         line = letter.payload_form if bare else _whole(letter)
         if line is None or letter.form is None:
-            print(f"isthmus: letter {letter.key} holds no event: {_printable(letter.headline)}", file=sys.stderr)
+            print(f"isthmus: letter {letter.key} holds no event: {printable(letter.headline)}", file=sys.stderr)
             trouble = True
         else:
-            print(json.dumps(line, ensure_ascii=False))
+            print_json(line)
     if trouble:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -282,8 +272,3 @@ def _summary(letter: Letter) -> dict[str, Any]:
 
 def _whole(letter: Letter) -> dict[str, Any]:
     return {"letter": letter.key, **(letter.form or _summary(letter))}
-
-
-def _printable(text: str) -> str:
-    """An event's text must not steer somebody's terminal."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

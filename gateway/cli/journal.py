@@ -6,11 +6,8 @@ All but `repair` only read, and work while a gateway writes to the journal. DIR 
 
 from __future__ import annotations
 
-import functools
-import json
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,6 +15,7 @@ import typer
 
 from gateway.cli.account_columns import shown
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.showing import minding_disks, print_json, printable, utc
 from gateway.cli.tables import print_whole
 from gateway.journal.cursor_state import OUTCOMES, CursorState
 from gateway.journal.delivery_codec import DeliveryCodec
@@ -27,6 +25,7 @@ from gateway.journal.inspection import Inspection, Stored, Totals, find_journals
 from gateway.journal.record_form import headline, payload_to_json, record_to_json
 from gateway.journal.repair import repair as repair_journal
 from gateway.journal.scan import Record
+from mappings.errors import IsthmusError
 
 LARGEST_KEY_FILE: Final = 4096
 
@@ -49,24 +48,14 @@ journal = typer.Typer(
 )
 
 
-def _command(command: Callable[..., None]) -> Callable[..., None]:
-    """What the disk or the rights of a file refuse is a sentence, not a defect."""
-
-    @functools.wraps(command)
-    def guarded(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except BrokenPipeError:
-            raise  # the reader of our output is gone: nothing about the journal
-        except OSError as trouble:
-            raise JournalError(
-                "JNL-IO",
-                f"the journal cannot be read or written: {trouble.strerror or trouble}",
-                path=str(trouble.filename or ""),
-                hint="see to the rights of the folder and to the room on the disk; what a repair has mended stays mended",
-            ) from None
-
-    return guarded
+@minding_disks
+def _command(trouble: OSError) -> IsthmusError:
+    return JournalError(
+        "JNL-IO",
+        f"the journal cannot be read or written: {trouble.strerror or trouble}",
+        path=str(trouble.filename or ""),
+        hint="see to the rights of the folder and to the room on the disk; what a repair has mended stays mended",
+    )
 
 
 @journal.command()
@@ -76,7 +65,7 @@ def ls(directory: Directory, as_json: AsJson = False) -> None:
     for path in find_journals(directory):
         look = Inspection(path)
         if as_json:
-            print(json.dumps(_summary(look), ensure_ascii=False))
+            print_json(_summary(look))
         else:
             _show_summary(look)
 
@@ -106,10 +95,10 @@ def show(
         limit -= 1
         delivery = codec.decode(found.payload)
         if as_json:
-            print(json.dumps(record_to_json(found.sequence, delivery, original=True), ensure_ascii=False))
+            print_json(record_to_json(found.sequence, delivery, original=True))
         else:
-            when = _time(delivery.received_at)
-            print(f"{found.sequence:>12}  {when}  {_printable(delivery.id)}  {_printable(headline(delivery))}")
+            when = utc(delivery.received_at)
+            print(f"{found.sequence:>12}  {when}  {printable(delivery.id)}  {printable(headline(delivery))}")
     if trouble:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -123,9 +112,9 @@ def verify(directory: Directory, key_file: KeyFile = None, as_json: AsJson = Fal
         totals = Totals()
         for finding in _look(path, key_file).verify(totals):
             wrong = True
-            print(json.dumps(finding.to_json(), ensure_ascii=False) if as_json else finding)
+            _show_finding(finding, as_json=as_json)
         if as_json:
-            print(json.dumps({"journal": str(path), **_totals(totals)}, ensure_ascii=False))
+            print_json({"journal": str(path), **_totals(totals)})
         else:
             counts = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in _totals(totals).items() if count)
             print(f"{path}: {counts or 'empty'}", file=sys.stderr)
@@ -141,7 +130,7 @@ def repair(directory: Directory, as_json: AsJson = False) -> None:
     mended = 0
     for finding in repair_journal(directory):
         mended += 1
-        print(json.dumps(finding.to_json(), ensure_ascii=False) if as_json else finding)
+        _show_finding(finding, as_json=as_json)
     if not as_json:
         print("nothing to mend" if not mended else f"mended: {mended} findings", file=sys.stderr)
 
@@ -177,7 +166,7 @@ def export(
                 continue
         else:
             line = record_to_json(found.sequence, delivery, original=True)
-        print(json.dumps(line, ensure_ascii=False))
+        print_json(line)
     if trouble:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -275,16 +264,16 @@ def _show_summary(look: Inspection) -> None:
     for row in summary["segments"]:
         note = "" if row["header"] == "ok" else "header damaged"
         segments.add_row(
-            row["file"], str(row["first"]), str(row["last"]), str(row["bytes"]), _time(row["created_at"]), note
+            row["file"], str(row["first"]), str(row["last"]), str(row["bytes"]), utc(row["created_at"]), note
         )
     outcomes = shown(OUTCOMES, (row["settled"] for row in summary["links"] if row["cursor"] != "damaged"))
     links = Table("link", "position", "pending", *(outcome.replace("_", "-") for outcome in outcomes), box=None)
     for row in summary["links"]:
         if row["cursor"] == "damaged":
-            links.add_row(Text(_printable(row["link"])), "damaged")
+            links.add_row(Text(printable(row["link"])), "damaged")
         else:
             counts = [str(row["settled"][outcome]) for outcome in outcomes]
-            links.add_row(Text(_printable(row["link"])), str(row["position"]), str(row["pending"]), *counts)
+            links.add_row(Text(printable(row["link"])), str(row["position"]), str(row["pending"]), *counts)
     for table in (segments, links):
         for column in table.columns[1:]:
             column.justify = "right"
@@ -306,17 +295,12 @@ def _totals(totals: Totals) -> dict[str, int]:
     }
 
 
+def _show_finding(finding: JournalError, *, as_json: bool) -> None:
+    if as_json:
+        print_json(finding.to_json())
+    else:
+        print(finding)
+
+
 def _complain(finding: JournalError) -> None:
     print(f"isthmus: {finding}", file=sys.stderr)
-
-
-def _time(seconds: float) -> str:
-    try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-    except (ValueError, OverflowError, OSError):
-        return f"{seconds} s"
-
-
-def _printable(text: str) -> str:
-    """An event's text must not steer somebody's terminal."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

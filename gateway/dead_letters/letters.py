@@ -20,6 +20,9 @@ from mappings.forms.messages import message_from_json
 KEY_LENGTH: Final = 12  # hexadecimal digits: chance makes no two of a million letters alike
 
 
+_LATEST: Final = 10.0**11  # seconds since 1970 that a calendar still has
+
+
 class DeadLettersError(IsthmusError):
     """Something about dead letters that a person must decide (DLQ-…)."""
 
@@ -70,12 +73,18 @@ class Letter:
                 hint="its original bytes, if there are any, are in `isthmus dlq show`",
             )
         original = self.form.get("original")
+        try:
+            original_bytes = base64.b64decode(original, validate=True) if original is not None else None
+        except ValueError:
+            raise DeadLettersError(
+                "DLQ-NO-PAYLOAD", f"letter {self.key} cannot be read: its original is no base64", path=self.link
+            ) from None
         return Delivery(
             _payload(self.form["payload"], self),
             str(self.form["id"]),
             time.time(),
             redelivered=True,
-            original=base64.b64decode(original) if original is not None else None,
+            original=original_bytes,
         )
 
 
@@ -101,13 +110,29 @@ def letter_of(line: bytes, link: str) -> Letter:
 
 
 def _is_letter(form: object) -> bool:
+    """Whatever somebody has made of the file: what is shown of a letter, and looked for in it, is there and of its kind."""
     return (
         isinstance(form, dict)
-        and isinstance(form.get("error"), dict)
-        and isinstance(form.get("dead_lettered_at"), int | float)
-        and isinstance(form.get("payload"), dict | None)
-        and isinstance(form.get("original"), str | None)
         and "id" in form
+        and isinstance(form.get("error"), dict)
+        and isinstance(form.get("original"), str | None)
+        and isinstance(at := form.get("dead_lettered_at"), int | float)
+        and abs(at) < _LATEST
+        and _is_payload(form.get("payload"))
+    )
+
+
+def _is_payload(form: object) -> bool:
+    if not isinstance(form, dict | None):
+        return False
+    event, message = (form or {}).get("event"), (form or {}).get("message")
+    return isinstance(event, dict | None) and (
+        message is None
+        or (
+            isinstance(message, dict)
+            and isinstance(message.get("body"), dict | None)
+            and isinstance(message.get("headers"), dict | None)
+        )
     )
 
 

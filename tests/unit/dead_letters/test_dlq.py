@@ -15,7 +15,7 @@ from adapters.base import DeadLetterError, Delivery
 from gateway.appliance.appliance import Appliance
 from gateway.appliance.run_dir import RunDir
 from gateway.cli import run
-from gateway.dead_letters.letters import letters_in
+from gateway.dead_letters.letters import letter_of, letters_in
 from gateway.dead_letters.removal import remove
 from gateway.dead_letters.wanted import seconds
 from gateway.journal.cursor_state import LARGEST_WINDOW
@@ -200,6 +200,53 @@ def test_half_a_line_from_a_crash_takes_no_other_letter_along(config: Path, caps
     assert letters[1]["error"]["code"] == "DLQ-UNREADABLE"
     assert call(capsys, "purge", config, "--code", "DLQ-UNREADABLE")[1] == "thrown away: 1\n"
     assert [letter["id"] for letter in listed(capsys, config)] == ["id-0", "id-2"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dead_lettered_at": 1e300},
+        {"dead_lettered_at": float("nan")},
+        {"payload": {"event": "text"}},
+        {"payload": {"message": {"body": "x"}}},
+        {"payload": {"message": {"headers": ["x"]}}},
+        {"error": ["x"]},
+        {"error": {"code": {}, "message": ["\x1b[31m"]}},
+        {"original": "x"},
+        {"original": 1},
+    ],
+    ids=str,
+)
+def test_whatever_somebody_has_made_of_a_letter_it_is_shown_kept_and_never_a_defect(
+    config: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+) -> None:
+    put(config, 1)
+    path = letters_of(config)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
+    put(config, 1, first=1)
+    before = path.read_bytes()
+    outputs = [
+        call(capsys, *words, config, *options)
+        for words, options in (
+            (["list"], []),
+            (["list"], ["--json"]),
+            (["list"], ["--older-than", "1s"]),
+            (["export"], []),
+            (["export"], ["--bare"]),
+        )
+    ]
+    assert all("ISTHMUS-BUG" not in err for _, _, err in outputs)
+    assert len(outputs[0][1].splitlines()) == len(outputs[1][1].splitlines()) == 2
+    assert "\x1b" not in outputs[0][1]
+    assert path.read_bytes() == before
+    status, _, err = call(capsys, "retry", config, "--all")
+    assert "ISTHMUS-BUG" not in err
+    assert [letter.key for letter in letters_in(path, "main")] == ([] if status == 0 else [listed_key(before)])
+
+
+def listed_key(content: bytes) -> str:
+    """Of the first line."""
+    return letter_of(content.splitlines(keepends=True)[0], "main").key
 
 
 def test_letters_are_sent_again_to_their_link_alone_when_the_gateway_starts(
