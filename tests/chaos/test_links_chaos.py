@@ -2,7 +2,8 @@
 the order of its source, duplicates are within what was in the air, and the accounts add up at every look.
 
 - memory: connections cut, peers stopped and full, confirmations held back, clocks stepped, the disk full, restarts, reloads
-- CosNotification and STOMP: the gateway, its ORB worker and the broker killed with -9, connections cut, the file system full
+- CosNotification and STOMP: the gateway, its ORB worker and the broker killed with -9, connections cut, the file system full,
+  the clock of the channel's host, of the gateway and of the broker stepped, together and apart
 
 The seed is printed, and a failing one (ISTHMUS_SEED) reproduces the choices; not what the operating system makes of them.
 """
@@ -32,6 +33,7 @@ from gateway.settings.settings import Settings
 from mappings.model import Message
 from tests.chaos.stomp_proxy import Proxy
 from tests.contract.wires.stomp import BrokerProcess, broker_process, embedded_endpoint
+from tests.parts.clock import SteppedClock
 from tests.parts.gateway import ISTHMUS, Gateway
 from tests.parts.supplier import Supplier
 from tests.unit.appliance.test_appliance import Listener, number_of
@@ -177,13 +179,34 @@ def small_file_system(folder: Path) -> Iterator[bool]:
             subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+class Clocks:
+    """Of the machines that would be three."""
+
+    def __init__(self, folder: Path) -> None:
+        self._all: list[SteppedClock] = []
+        for name in ("host", "gateway", "broker"):
+            (folder / f"clock-{name}").mkdir()
+            self._all.append(SteppedClock(folder / f"clock-{name}"))
+        self.host, self.gateway, self.broker = self._all
+
+    def step(self, chance: random.Random) -> None:
+        """One of them or all, by an hour at the most, forth and back."""
+        for clock in chance.choice([self._all, [chance.choice(self._all)]]):
+            clock.step(chance.choice([0.0, 3600.0, -3600.0, 2.5, -0.5]))
+
+
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
-    with broker_process("--store", str(tmp_path / "broker.db")) as process:
+def clocks(tmp_path: Path) -> Clocks:
+    return Clocks(tmp_path)
+
+
+@pytest.fixture
+def broker(tmp_path: Path, clocks: Clocks) -> Iterator[BrokerProcess]:
+    with broker_process("--store", str(tmp_path / "broker.db"), environment=clocks.broker.environment) as process:
         yield process
 
 
-def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess) -> None:
+def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess, clocks: Clocks) -> None:
     """alarms (a channel in a process of its own) → a → b, with everything that can be killed killed."""
     chance = chance_of()
     ior = tmp_path / "factory.ior"
@@ -191,11 +214,12 @@ def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess) -> Non
     host = Gateway(
         tmp_path / "host",
         {"services": {"notification": {"factory_ior": str(ior)}}, "endpoints": {}, "channels": {}, "links": {}},
+        clocks.host.environment,
     )
     with small_file_system(tmp_path / "small") as mounted, host, Proxy(broker.address) as proxy:
         config = stomp_configuration(ior, proxy.address, tmp_path / "small")
         (tmp_path / "gw").mkdir()
-        gateway = Gateway(tmp_path / "gw", config)
+        gateway = Gateway(tmp_path / "gw", config, clocks.gateway.environment)
         gateway.start()
         ballast = tmp_path / "small" / "ballast"
         pushed = 0
@@ -228,21 +252,26 @@ def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess) -> Non
                 time.sleep(chance.uniform(0.2, 0.6))
                 ballast.unlink()
 
-        faults = [kill_gateway, kill_worker, kill_broker, proxy.cut, fill_disk]
+        def step_clocks() -> None:
+            for _ in range(3):
+                clocks.step(chance)
+                time.sleep(chance.uniform(0.0, 0.2))
+
+        faults = [kill_gateway, kill_worker, kill_broker, proxy.cut, fill_disk, step_clocks, step_clocks]
         chance.shuffle(faults)
         try:
             with Supplier(ior) as supplier:
                 ready()
                 for fault in (*faults, chance.choice(faults)):
                     burst = chance.randrange(150, 350)
-                    supplier.begin("alarm", first=pushed, count=burst)
+                    supplier.begin("lasting", first=pushed, count=burst)
                     pushed += burst
                     time.sleep(chance.uniform(0.0, 0.4))
                     kills += 1
                     fault()
                     supplier.end()
                     ready()
-                supplier.push("alarm", first=pushed, count=200)  # all is well again: every one of these must come
+                supplier.push("lasting", first=pushed, count=200)  # all is well again: every one of these must come
                 pushed += 200
             last = pushed - 1
             numbers = drain(broker, last)
@@ -270,7 +299,7 @@ def stomp_configuration(ior: Path, address: str, folder: Path) -> dict[str, Any]
     delivery = {"window": WINDOW, "batch": 50, "retry": {"back_off": quick}}
     return {
         "run_dir": str(folder),
-        "journal": {"keep_secs": 3600, "segment_bytes": 1 << 20},
+        "journal": {"keep_secs": 86_400, "segment_bytes": 1 << 20},
         "endpoints": {
             "ems": {"type": "cosnotification", "factory": str(ior), "back_off": quick, "ping_interval_secs": 0.5},
             "broker": {"type": "stomp", "broker": "embedded", "hosts": [address], "back_off": quick},

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,9 @@ class Gateway:
     `config` is the configuration as plain data; `admin` and `run_dir` are added to it. Relative paths lead into `folder`.
     """
 
-    def __init__(self, folder: Path, config: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, config: dict[str, Any], environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._environment = environment
         self.config_file = folder / "isthmus.yaml"
         self.log_file = folder / "gateway.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,6 +56,7 @@ class Gateway:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                env=self._environment,
                 start_new_session=True,
             )
         self.wait_for_log(START_SECS, event="gateway changed", state=state)

@@ -59,6 +59,14 @@ def alarm(n: int) -> Any:
     return _event(f"LOS-{n}", header, fields, anys.to_any(f"loss of signal on port {n}: Zürich"))
 
 
+def lasting(n: int) -> Any:
+    """Persistent, and in nobody's clock too old."""
+    header = [CosNotification.Property("EventReliability", CORBA.Any(CORBA.TC_short, PERSISTENT))]
+    return _event(
+        f"LOS-{n}", header, {"number": CORBA.Any(CORBA.TC_long, n)}, anys.to_any(f"loss of signal on port {n}")
+    )
+
+
 def octets(n: int) -> Any:
     return _event(f"octets-{n}", [], {}, _octets(bytes(range(256))))
 
@@ -129,7 +137,7 @@ def main() -> None:
     print(json.dumps({"connected": True}), flush=True)
     for line in sys.stdin:
         command = json.loads(line)
-        make = {f.__name__: f for f in (alarm, octets, numbers, named, struct, empty)}[command["push"]]
+        make = {f.__name__: f for f in (alarm, lasting, octets, numbers, named, struct, empty)}[command["push"]]
         first = command["first"]
         refused = sum(push(proxy, make(n)) for n in range(first, first + command["count"]))
         print(json.dumps({"pushed": command["count"], "refused": refused}), flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
@@ -19,15 +19,16 @@ from tests.contract.wires.base import Wire
 class BrokerProcess:
     """`python -m adapters.embedded_broker` on a port that stays the same over restarts."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
         self._arguments = arguments
+        self._environment = environment
         self._process: subprocess.Popen[str] | None = None
         self.address = "127.0.0.1:0"
 
     def start(self) -> None:
         port = self.address.rpartition(":")[2]
         command = [sys.executable, "-m", "adapters.embedded_broker", "--port", port, *self._arguments]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._environment)
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()
         assert self.address, "the broker did not start"
@@ -45,8 +46,8 @@ class BrokerProcess:
 
 
 @contextmanager
-def broker_process(*arguments: str) -> Iterator[BrokerProcess]:
-    process = BrokerProcess(*arguments)
+def broker_process(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[BrokerProcess]:
+    process = BrokerProcess(*arguments, environment=environment)
     process.start()
     try:
         yield process
