@@ -177,13 +177,14 @@ class Session(asyncio.Protocol):
         ours = self._core.heartbeat_ms
         if ours and wants:
             self._write_every_secs = max(ours, wants) / 1000
+        wanted = min(ours, sends) or ours  # a client may have its silence noticed sooner than we would
         if ours and sends:
-            self._hear_every_secs = max(ours, sends) / 1000
+            self._hear_every_secs = wanted / 1000
         if self._timer is not None:
             self._timer.cancel()
         self._connected = True
         self._id = self._core.next_session()
-        answer = [("version", "1.2"), ("server", "isthmus"), ("heart-beat", f"{ours},{ours}")]
+        answer = [("version", "1.2"), ("server", "isthmus"), ("heart-beat", f"{ours},{wanted}")]
         self._output.append(encode("CONNECTED", [*answer, ("session", self._id)]))
         self._flush()
         self._beat()

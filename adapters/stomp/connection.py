@@ -43,12 +43,15 @@ class Connection:
         endpoint: StompEndpoint,
         *,
         client_id: str | None = None,
+        beat_ms: int | None = None,
         on_messages: Callable[[list[Frame]], None] = lambda _: None,
         on_receipt: Callable[[str], None] = lambda _: None,
         on_tick: Callable[[float], None] = lambda _: None,
         on_lost: Callable[[ReconnectError], None] = lambda _: None,
     ) -> None:
+        """`beat_ms`: the broker is to hear from us at least so often, where it is to hear from us at all."""
         self._endpoint = endpoint
+        self._beat_ms = min(endpoint.heartbeat_ms, beat_ms or endpoint.heartbeat_ms)
         self._client_id = client_id
         self._on_messages = on_messages
         self._on_receipt = on_receipt
@@ -99,7 +102,7 @@ class Connection:
         self._stomp = _Stomp(transport)
         headers = {}
         if endpoint.heartbeat_ms:
-            headers["heart-beat"] = f"{endpoint.heartbeat_ms},{endpoint.heartbeat_ms}"
+            headers["heart-beat"] = f"{self._beat_ms},{endpoint.heartbeat_ms}"
         if self._client_id is not None:
             headers["client-id"] = self._client_id
         password = None if endpoint.password is None else endpoint.password.get_secret_value()
@@ -138,7 +141,7 @@ class Connection:
         theirs_sent, theirs_wanted = _heart_beats(self._connected.get("heart-beat", "0,0"))
         if ours:
             transport.set_heart_beats(
-                max(ours, theirs_wanted) / 1000 if theirs_wanted else 0.0,
+                max(self._beat_ms, theirs_wanted) / 1000 if theirs_wanted else 0.0,
                 max(ours, theirs_sent) / 1000 if theirs_sent else 0.0,
             )
 

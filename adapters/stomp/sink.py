@@ -44,10 +44,12 @@ class _Pending:
 class StompSink(Sink):
     """`_lock` guards what the link's thread and the connection's thread both touch: `_pending` and `_progress_at`."""
 
-    def __init__(self, endpoint: StompEndpoint, channel: StompChannel) -> None:
+    def __init__(self, endpoint: StompEndpoint, channel: StompChannel, *, beat_ms: int | None = None) -> None:
+        """`beat_ms`: see Connection."""
         self.capabilities = capabilities(channel)
         self._endpoint = endpoint
         self._channel = channel
+        self._beat_ms = beat_ms
         self._flavour = FLAVOURS[endpoint.broker]
         self._confirm = endpoint.confirm or self._flavour.confirm
         self._encoder = Encoder(self._flavour, endpoint.map_bodies or self._flavour.map_bodies, channel.queue_type)
@@ -62,7 +64,11 @@ class StompSink(Sink):
 
     def connect(self) -> None:
         connection = Connection(
-            self._endpoint, on_receipt=self._on_receipt, on_tick=self._on_tick, on_lost=self._on_lost
+            self._endpoint,
+            beat_ms=self._beat_ms,
+            on_receipt=self._on_receipt,
+            on_tick=self._on_tick,
+            on_lost=self._on_lost,
         )
         connection.open()
         self._connection = connection

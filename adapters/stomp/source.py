@@ -31,10 +31,12 @@ class Token(NamedTuple):
 class StompSource(Source):
     """The connection's thread fills `_arrived`, the link's empties it; `_changed` guards both."""
 
-    def __init__(self, endpoint: StompEndpoint, channel: StompChannel) -> None:
+    def __init__(self, endpoint: StompEndpoint, channel: StompChannel, *, beat_ms: int | None = None) -> None:
+        """`beat_ms`: see Connection."""
         self.capabilities = capabilities(channel)
         self._endpoint = endpoint
         self._channel = channel
+        self._beat_ms = beat_ms
         self._flavour = FLAVOURS[endpoint.broker]
         self._decoder = Decoder(self._flavour, channel.destination)
         self._changed = threading.Condition()
@@ -58,6 +60,7 @@ class StompSource(Source):
         connection = Connection(
             self._endpoint,
             client_id=self._channel.subscription,
+            beat_ms=self._beat_ms,
             on_messages=self._on_messages,
             on_lost=self._on_lost,
         )

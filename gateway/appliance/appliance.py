@@ -37,8 +37,8 @@ from gateway.links.demand import Demand, gated
 from gateway.links.demand_terms import asked_for_everything, source_of, terms_of
 from gateway.links.duplicates import Duplicates, DuplicateWindows
 from gateway.links.link import Handover, Link, LinkStatus
-from gateway.links.pace import Pace
 from gateway.links.numbered import Numbers, watching
+from gateway.links.pace import Pace
 from gateway.links.replies import replies_of
 from gateway.links.sealed_bodies import sealing_of, with_sealed_bodies
 from gateway.links.start_time import holding
@@ -59,9 +59,15 @@ JOIN_MARGIN_SECS = 15.0  # beyond its drain time, for closing connections to pee
 
 class Appliance:
     def __init__(
-        self, settings: Settings, listener: Listener, *, drain_secs: float = 10.0, disk: Disk | None = None
+        self,
+        settings: Settings,
+        listener: Listener,
+        *,
+        drain_secs: float = 10.0,
+        disk: Disk | None = None,
+        leads: Callable[[], bool] | None = None,
     ) -> None:
-        """`disk` is what journals are written to: that of a leader, where there is a standby. Raises
+        """`disk` is what journals are written to, and `leads` asked before anything is sent, where there is a standby. Raises
         StopError where the bridges of an earlier run cannot be read."""
         self._bridges = _bridges_of(settings, self._bridges_changed)
         self._configured = settings  # without the bridges
@@ -74,7 +80,7 @@ class Appliance:
         self._drain_secs = drain_secs
         self._run_dir = RunDir(Path(settings.run_dir))
         self._services = Services(settings, listener)
-        self._wiring = Wiring(settings, self._services, self._teller.tray.peer)
+        self._wiring = Wiring(settings, self._services, self._teller.tray.peer, leads=leads)
         self._demand = Demand(listener.demand_changed)
         self._intakes = Intakes(self._channel_source, listener, drain_secs, disk)
         self._links: dict[str, Link] = {}

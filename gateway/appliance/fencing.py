@@ -6,7 +6,10 @@ The new leader, before it opens anything (`fence`):
 The old leader (`FencedDisk`):
 - asks, before and after everything that it does to a journal, whether it still leads; what was written when it did not counts as
   not written, so the source is not told that it is safe. A write that was done in time is there when the new leader looks
-- ends at the next heartbeat
+- asks right before everything that it sends (`FencedSink`)
+- is cut off by a STOMP broker before the new one begins: its heart-beats there are so frequent (`beat_ms`) that the broker, which
+  gives up a client after twice that time, ends a silent connection and gives to others what that had not acknowledged
+- ends at the next renewal of the lease
 What it had sent before comes twice; what it wrote behind the end of a segment is behind the first sequence of the next one, which
 no reader believes.
 """
@@ -16,9 +19,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from adapters.base import Confirmation, Outgoing, ReconnectError, Sink
 from gateway.appliance.lease import Lease
 from gateway.journal.disk import Disk
 
@@ -78,3 +83,37 @@ class FencedDisk(Disk):
     def _check(self) -> None:
         if not self._lease.is_valid:
             raise OSError(errno.ESTALE, "this gateway leads no more")
+
+
+class FencedSink(Sink):
+    """Sends nothing once another gateway may lead."""
+
+    def __init__(self, sink: Sink, leads: Callable[[], bool]) -> None:
+        self.capabilities = sink.capabilities
+        self._sink = sink
+        self._leads = leads
+
+    def connect(self) -> None:
+        self._check()
+        self._sink.connect()
+
+    def send(self, batch: Sequence[Outgoing]) -> Confirmation:
+        self._check()
+        return self._sink.send(batch)
+
+    def check(self) -> None:
+        self._sink.check()
+
+    def close(self) -> None:
+        self._sink.close()
+
+    def _check(self) -> None:
+        if not self._leads():
+            raise ReconnectError(
+                "LNK-DEPOSED", "another gateway leads now", hint="this one ends, and may be started again"
+            )
+
+
+def beat_ms(lease_secs: float) -> int:
+    """Half the lease is over when a broker gives us up, and half is left for it to put things in order."""
+    return int(lease_secs * 1000 / 4)

@@ -50,6 +50,10 @@ class Lease:
         """Whether we lead; asked before and after whatever only a leader may do."""
         return self._clock() < self._valid_until
 
+    def leads(self) -> bool:
+        """`is_valid`, for those who want a function."""
+        return self.is_valid
+
     def leader(self) -> str:
         """Who leads, for people."""
         term = self._newest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adapters.base import Sink, Source
@@ -11,6 +12,7 @@ from adapters.memory.settings import MemoryChannel, MemoryEndpoint
 from adapters.mq.settings import MqChannel, MqEndpoint
 from adapters.notices.settings import NoticesChannel
 from adapters.stomp.settings import StompChannel, StompEndpoint
+from gateway.appliance.fencing import FencedSink, beat_ms
 from gateway.appliance.services import Services
 from gateway.settings.settings import Settings
 from gateway.settings.wires import Channel, Endpoint
@@ -22,9 +24,18 @@ if TYPE_CHECKING:
 class Wiring:
     """Makes the ends of links. `settings` may be replaced between links, when the gateway takes over another configuration."""
 
-    def __init__(self, settings: Settings, services: Services, notices: MemoryPeer | None = None) -> None:
-        """`notices` has a queue for each channel of notices, by its id; None: no link takes from one."""
+    def __init__(
+        self,
+        settings: Settings,
+        services: Services,
+        notices: MemoryPeer | None = None,
+        leads: Callable[[], bool] | None = None,
+    ) -> None:
+        """`notices` has a queue for each channel of notices, by its id; None: no link takes from one. `leads`: whether this gateway
+        may send, where there is a standby that may take over."""
         self.settings = settings
+        self._leads = leads
+        self._beat_ms = None if settings.standby is None else beat_ms(settings.standby.lease_secs)
         self._services = services
         self._notices = notices
         self._memory_peers: dict[str, MemoryPeer] = {}
@@ -38,7 +49,7 @@ class Wiring:
             case StompChannel() as channel, StompEndpoint() as endpoint:
                 from adapters.stomp.source import StompSource
 
-                return StompSource(endpoint, channel)
+                return StompSource(endpoint, channel, beat_ms=self._beat_ms)
             case JmsChannel() as channel, JmsEndpoint() as endpoint:
                 from adapters.jms.source import JmsSource
 
@@ -69,6 +80,10 @@ class Wiring:
         return LanedSink([self.sink_of(its.sink) for _ in range(its.delivery.parallel)], key)
 
     def sink_of(self, channel_id: str) -> Sink:
+        sink = self._sink_of(channel_id)
+        return sink if self._leads is None else FencedSink(sink, self._leads)
+
+    def _sink_of(self, channel_id: str) -> Sink:
         match self._end(channel_id):
             case CosNotificationChannel() as channel, CosNotificationEndpoint() as endpoint:
                 from adapters.cosnotification.sink import CosNotificationSink
@@ -77,7 +92,7 @@ class Wiring:
             case StompChannel() as channel, StompEndpoint() as endpoint:
                 from adapters.stomp.sink import StompSink
 
-                return StompSink(endpoint, channel)
+                return StompSink(endpoint, channel, beat_ms=self._beat_ms)
             case JmsChannel() as channel, JmsEndpoint() as endpoint:
                 from adapters.jms.sink import JmsSink
 

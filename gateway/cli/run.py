@@ -64,9 +64,11 @@ def run(
                 listener.gateway_changed("stopped", drained=True)
                 return
             loaded = _loaded(config, listener)  # it may have changed while we waited
-        appliance = Appliance(
-            loaded.settings, listener, drain_secs=drain_secs, disk=FencedDisk(lease) if lease is not None else None
-        )
+        if lease is None:
+            appliance = Appliance(loaded.settings, listener, drain_secs=drain_secs)
+        else:
+            disk, leads = FencedDisk(lease), lease.leads
+            appliance = Appliance(loaded.settings, listener, drain_secs=drain_secs, disk=disk, leads=leads)
         appliance.start()
         garbage.tune()
         run_dir = Path(appliance.settings.run_dir)

@@ -21,7 +21,6 @@ from tests.contract.wires.stomp import BrokerProcess, broker_process, embedded_e
 from tests.parts.gateway import Gateway
 
 LEASE_SECS = 2.0
-PREFETCH = 1000
 
 
 @pytest.fixture
@@ -69,12 +68,8 @@ def test_a_standby_takes_over_without_loss_and_a_leader_that_wakes_up_late_does_
             arrived = _drain(embedded_endpoint(broker.address), f"queue://chaos.{link}", last)
             first = _first_occurrences(arrived)
             assert sorted(first) == wanted, "nothing is lost"
-            # What the stopped leader had been handed, and had not acknowledged, the broker gives to the next one when that ends.
-            late = [n for index, n in enumerate(first) if index and n < max(first[:index])]
-            others = [n for n in first if n not in set(late)]
-            assert late == sorted(late)
-            assert others == sorted(others)
-            assert len(late) <= PREFETCH
+            # What the stopped leader had been handed the broker has given to the next one before that began: see `beat_ms`.
+            assert first == wanted, "nothing comes late"
             assert three.wait_for_link(link, _is_done)["accounts"]["holds"]
         assert three.stop() == 0, three.tail()
         running.remove(three)

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.base import Delivery
-from gateway.appliance.fencing import FencedDisk, fence
+from adapters.base import Delivery, Outgoing, ReconnectError
+from adapters.memory.connection import MemoryPeer
+from adapters.memory.settings import MemoryChannel
+from adapters.memory.sink import MemorySink
+from gateway.appliance.fencing import FencedDisk, FencedSink, fence
 from gateway.appliance.lease import Lease
 from gateway.journal.codec import RawCodec
 from gateway.journal.delivery_codec import DeliveryCodec
@@ -168,3 +171,21 @@ def test_a_fenced_disk_refuses_whatever_changes_anything(tmp_path: Path) -> None
     disk.close(descriptor)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "lease"]
     assert DeliveryCodec().decode(DeliveryCodec().encode(Delivery(event(1), "x", 1.0))).id == "x"
+
+
+def test_a_fenced_sink_sends_as_long_as_its_gateway_leads_and_not_once_more(tmp_path: Path) -> None:
+    clock = Clock()
+    lease = Lease(tmp_path, 5.0, clock)
+    assert lease.try_to_lead()
+    peer = MemoryPeer()
+    sink = FencedSink(MemorySink(peer, MemoryChannel(endpoint="out", name="out")), lease.leads)
+    sink.connect()
+    assert sink.send([Outgoing(event(1), "1")]).result(1.0) == ()
+    clock.now += 4.5  # the others take over after 5.0
+    with pytest.raises(ReconnectError, match="another gateway leads"):
+        sink.send([Outgoing(event(2), "2")])
+    sink.check()
+    sink.close()
+    with pytest.raises(ReconnectError, match="another gateway leads"):
+        sink.connect()
+    assert peer.contents("out") == [event(1)]

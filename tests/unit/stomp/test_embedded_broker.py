@@ -346,6 +346,12 @@ def test_heart_beats_come_and_are_expected(start_broker: Start) -> None:
         silent.expect_end()
 
 
+def test_a_client_may_have_its_silence_noticed_sooner_than_the_broker_would(start_broker: Start) -> None:
+    with RawClient(start_broker(heartbeat_ms=60_000)) as silent:
+        assert silent.connect(heart_beat="100,0").headers["heart-beat"] == "60000,100"
+        silent.expect_end()
+
+
 def test_too_many_clients(start_broker: Start) -> None:
     address = start_broker(max_clients=1)
     with connected(address), RawClient(address) as second:
