@@ -304,7 +304,7 @@ def test_the_admin_interface_shows_inlets(tmp_path: Path, capsys: pytest.Capture
             assert link["accounts"]["received"] == 4
         assert run(["links", "--admin", address.removeprefix("http://")]) == 0
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-        assert ["main", "ready", "4", "4", "0", "0", "0", "0", "0"] in lines
+        assert ["main", "ready", "4", "4"] in [line[:4] for line in lines]
         assert ["events", "ready", "4", "0", "0.0", "MB"] in lines
         metrics = get(address, "/metrics")
         assert 'isthmus_inlet_received_total{channel="events"} 4.0' in metrics
