@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from adapters.base import Confirmation, Outgoing, ReconnectError, Sink
+from adapters.base import Confirmation, EventTypes, HearTypes, Outgoing, ReconnectError, Sink
 from gateway.appliance.lease import Lease
 from gateway.journal.disk import Disk
 
@@ -103,6 +103,12 @@ class FencedSink(Sink):
 
     def check(self) -> None:
         self._sink.check()
+
+    def watch_wanted(self, heard: HearTypes) -> None:
+        self._sink.watch_wanted(heard)
+
+    def offer(self, types: EventTypes) -> None:
+        self._sink.offer(types)
 
     def close(self) -> None:
         self._sink.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.base import Delivery, Outgoing, ReconnectError
+from adapters.base import Delivery, Outgoing, ReconnectError, Sink
 from adapters.memory.connection import MemoryPeer
 from adapters.memory.settings import MemoryChannel
 from adapters.memory.sink import MemorySink
@@ -189,3 +189,9 @@ def test_a_fenced_sink_sends_as_long_as_its_gateway_leads_and_not_once_more(tmp_
     with pytest.raises(ReconnectError, match="another gateway leads"):
         sink.connect()
     assert peer.contents("out") == [event(1)]
+
+
+def test_a_fenced_sink_leaves_nothing_of_a_sink_to_its_base() -> None:
+    """What a sink may be asked is passed on, also what is added to the contract some day."""
+    asked = {name for name, part in vars(Sink).items() if callable(part) and not name.startswith("_")}
+    assert asked <= set(vars(FencedSink))
