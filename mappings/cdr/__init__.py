@@ -29,7 +29,7 @@ from mappings.errors import MappingError
 from mappings.idl_types import ANY, IdlType
 from mappings.model import Any_
 
-__all__ = ["any_encoder", "decode_any", "decode_value", "encode_any", "encode_value"]
+__all__ = ["any_encoder", "decode_any", "decode_value", "encode_any", "encode_bare", "encode_value"]
 
 _MISFITS = (struct.error, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
@@ -65,7 +65,16 @@ def decode_any(data: bytes) -> Any_:
 
 def encode_value(type_: IdlType, value: Any, *, little: bool = True) -> bytes:
     """The encapsulation of a value alone. Raises as `encode_any` does."""
-    out = Output(b"\1" if little else b"\0")
+    return _encode(b"\1" if little else b"\0", type_, value, little)
+
+
+def encode_bare(type_: IdlType, value: Any, *, little: bool = True) -> bytes:
+    """The octets of a value where no octet of a byte order stands before it, and 8 divides the offset."""
+    return _encode(b"", type_, value, little)
+
+
+def _encode(start: bytes, type_: IdlType, value: Any, little: bool) -> bytes:
+    out = Output(start)
     try:
         encoders_for(little)(type_)(out, value, 0)
     except _MISFITS:
@@ -78,7 +87,7 @@ def decode_value(type_: IdlType, data: bytes) -> Any:
     """The value of a known type in an encapsulation. Raises as `decode_any` does."""
     if not data or data[0] > 1:
         raise malformed("MAP-CDR-ORDER", "an encapsulation begins with its byte order, 0 or 1", 0)
-    source = Input(bytes(data), 1)
+    source = Input(bytes(data), 1, little=data[0] == 1)
     try:
         value = decoders_for(data[0] == 1)(type_)(source, 0)
     except MappingError as error:

@@ -15,7 +15,7 @@ from mappings.cdr.input import INDIRECTION, NIL, VALUE_TAGS, Input
 from mappings.cdr.numbers import fixed_from_octets, fixed_size, long_double_from_octets
 from mappings.cdr.sizes import smallest_size
 from mappings.cdr.text import wide_character, wide_text
-from mappings.cdr.typecode_reader import read_typecode
+from mappings.cdr.typecode_cache import read_typecode
 from mappings.checking import too_long
 from mappings.errors import MappingError
 from mappings.idl_types import (

@@ -1,4 +1,4 @@
-"""The octets of an encapsulation that is being read, and the chunks of the valuetypes in it.
+"""The octets that are being read, and the chunks of the valuetypes in them. Alignment counts from the first octet.
 
 Decoders look at `pos` and `limit` themselves and call `cross` only where the limit does not reach: at the end of a chunk the
 limit moves on, at the end of everything there is nothing more.
@@ -22,16 +22,18 @@ _EXPANSION: Final = 16
 
 class Input:
     __slots__ = (
-        "_costs", "_empty_left", "_extra", "_ids", "_order", "_values", "chunk_level", "data", "ended_to", "limit", "pos",
+        "_costs", "_empty_left", "_extra", "_ids", "_order", "_values", "chunk_level", "data", "ended_to", "limit", "little",
+        "pos",
     )  # fmt: skip
 
-    def __init__(self, data: bytes, pos: int) -> None:
+    def __init__(self, data: bytes, pos: int, *, little: bool) -> None:
         self.data = data
         self.pos = pos
+        self.little = little
         self.limit = len(data)  # of the open chunk, or of everything
         self.chunk_level = 0  # of chunked values inside one another
         self.ended_to: int | None = None  # the lowest level that the last end tag ended
-        self._order = "<" if data[0] else ">"
+        self._order = "<" if little else ">"
         self._empty_left = MAX_EMPTY_ELEMENTS
         self._values: dict[int, Any] = {}
         self._costs: dict[int, int] = {}

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from mappings.cdr import typecode_kinds as kinds
 from mappings.cdr.errors import ends_early, malformed
-from mappings.cdr.input import Input
 from mappings.idl_types import (
     OBJECT,
     Alias,
@@ -35,45 +34,21 @@ from mappings.idl_types import (
     WString,
     unalias,
 )
-from mappings.limits import CACHED_TYPES, MAX_DEPTH, MAX_TYPE_NODES, too_deep
-from mappings.type_compiler import height, substitute
+from mappings.limits import MAX_DEPTH, MAX_TYPE_NODES, too_deep
+from mappings.type_compiler import substitute
 
-_BASIC: Final[Mapping[int, IdlType]] = {number: Basic(kind) for kind, number in kinds.BASIC_NUMBERS.items()}
-_CACHED_OCTETS: Final = 1 << 16
-"""Longer TypeCodes are not kept."""
-
-_cache: dict[tuple[int, bytes], tuple[IdlType, int]] = {}
+BASIC_TYPES: Final[Mapping[int, IdlType]] = {number: Basic(kind) for kind, number in kinds.BASIC_NUMBERS.items()}
 
 
-def read_typecode(source: Input, depth: int) -> IdlType:
-    """The type of an any, or a value of type TypeCode, at a depth. The same octets give the same object, from a cache."""
-    kind = source.ulong()
-    basic = _BASIC.get(kind)
-    if basic is not None:
-        return basic
-    if kind in (kinds.STRING, kinds.WSTRING):
-        return String(source.ulong()) if kind == kinds.STRING else WString(source.ulong())
-    if kind == kinds.FIXED:
-        number = source.ulong()
-        high, low = number >> 16, number & 0xFFFF
-        return _fixed(*((high, low) if source.data[0] == 0 else (low, high)), source.pos)
-    position = source.pos
-    if kind == kinds.INDIRECTION:
-        raise malformed("MAP-CDR-INDIRECTION", "an indirection at the start of a TypeCode", position)
-    octets = source.octets(source.ulong())
-    cached = _cache.get((kind, octets))
-    if cached is None:
-        reader = _Reader(octets, position)
-        found = reader.complex(kind, _Cursor(octets, 0, len(octets), position), -8, 0)
-        cached = found.type, height(found.type)
-        if len(octets) <= _CACHED_OCTETS:
-            if len(_cache) >= CACHED_TYPES:
-                _cache.clear()
-            _cache[kind, octets] = cached
-    type_, levels = cached
-    if depth + levels > MAX_DEPTH:
-        raise too_deep()
-    return type_
+def read_parameters(kind: int, octets: bytes, position: int) -> tuple[IdlType, bytes]:
+    """The type of a kind whose parameters are an encapsulation, which stands at a position of the whole.
+
+    The second of the pair has ones for the octets that the type comes from, and zeros for pads and whatever else nobody reads.
+    """
+    reader = _Reader(octets, position)
+    read = bytearray(len(octets))
+    found = reader.complex(kind, _Cursor(octets, 0, len(octets), position, read), -8, 0)
+    return found.type, bytes(read)
 
 
 class _Found(NamedTuple):
@@ -84,12 +59,15 @@ class _Found(NamedTuple):
     nodes: int
 
 
+_ONES: Final = {size: b"\xff" * size for size in (1, 2, 4, 8)}
+
+
 class _Cursor:
     """An encapsulation inside the octets of a TypeCode; alignment counts from its start."""
 
-    __slots__ = ("data", "end", "offset", "order", "pos", "start")
+    __slots__ = ("data", "end", "offset", "order", "pos", "read", "start")
 
-    def __init__(self, data: bytes, start: int, end: int, offset: int) -> None:
+    def __init__(self, data: bytes, start: int, end: int, offset: int, read: bytearray) -> None:
         self.data = data
         self.start = start
         self.end = end
@@ -98,12 +76,15 @@ class _Cursor:
         if end <= start or data[start] > 1:
             raise malformed("MAP-CDR-ORDER", "an encapsulation begins with its byte order, 0 or 1", offset + start)
         self.order = "<" if data[start] else ">"
+        self.read = read  # ones where octets were read
+        read[start] = 0xFF
 
     def number(self, format_: str, size: int) -> int:
         position = self.start + ((self.pos - self.start + size - 1) & -size)
         if position + size > self.end:
             raise ends_early(self.offset + self.pos)
         self.pos = position + size
+        self.read[position : self.pos] = _ONES[size]
         number: int = unpack_from(self.order + format_, self.data, position)[0]
         return number
 
@@ -120,6 +101,7 @@ class _Cursor:
     def text(self) -> str:
         length = self.count(1)
         octets = self.data[self.pos : self.pos + length]
+        self.read[self.pos : self.pos + length] = b"\xff" * length
         self.pos += length
         if octets and octets[-1]:
             raise self.error("MAP-CDR-TEXT", "a string does not end with NUL")
@@ -153,7 +135,7 @@ class _Reader:
     def any_kind(self, cursor: _Cursor, depth: int) -> _Found:
         kind = cursor.ulong()
         position = cursor.pos - 4
-        basic = _BASIC.get(kind)
+        basic = BASIC_TYPES.get(kind)
         if basic is None and kind == kinds.INDIRECTION:
             return self._indirection(cursor)
         self._count(1)
@@ -165,9 +147,9 @@ class _Reader:
             return _Found(WString(cursor.ulong()), {}, 1)
         if kind == kinds.FIXED:
             digits, scale = cursor.number("H", 2), cursor.number("h", 2)
-            return _Found(_fixed(digits, scale, cursor.offset + cursor.pos), {}, 1)
+            return _Found(fixed_type(digits, scale, cursor.offset + cursor.pos), {}, 1)
         length = cursor.count(1)
-        inner = _Cursor(cursor.data, cursor.pos, cursor.pos + length, cursor.offset)
+        inner = _Cursor(cursor.data, cursor.pos, cursor.pos + length, cursor.offset, cursor.read)
         cursor.pos += length
         return self.complex(kind, inner, position, depth)
 
@@ -341,7 +323,7 @@ def _label(discriminator: IdlType, number: int, cursor: _Cursor) -> bool | int |
     return chr(number) if discriminator.kind == "char" else number
 
 
-def _fixed(digits: int, scale: int, position: int) -> Fixed:
+def fixed_type(digits: int, scale: int, position: int) -> Fixed:
     if not (1 <= digits <= 31 and 0 <= scale <= digits):
         raise malformed("MAP-CDR-TYPE", f"fixed<{digits},{scale}>", position)
     return Fixed(digits, scale)
