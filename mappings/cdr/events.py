@@ -13,6 +13,7 @@ from mappings.cdr import encode_bare
 from mappings.cdr.errors import malformed
 from mappings.cdr.event_decoder import SMALLEST_EVENT, EventDecoder
 from mappings.cdr.input import Input
+from mappings.cdr.moving import is_movable_event
 from mappings.errors import MappingError
 from mappings.event_forms import structured_value
 from mappings.known_types import STRUCTURED_EVENT
@@ -28,6 +29,7 @@ class Walked(NamedTuple):
     type_name: str
     plain_header: bool  # its variable_header is empty
     end: int
+    movable: bool  # its octets, pads before them not counted, say the same at every offset that 4 divides
 
 
 class EventReader:
@@ -64,7 +66,8 @@ class EventReader:
 
     def _walk(self, source: Input) -> Walked:
         event = self._decoder.event(source)
-        return Walked(event.domain_name, event.type_name, not event.variable_header, source.pos)
+        plain_header, movable = not event.variable_header, is_movable_event(event)
+        return Walked(event.domain_name, event.type_name, plain_header, source.pos, movable)
 
     def _sequence(self, body: bytes, read: Callable[[Input], T]) -> list[T]:
         def read_all(source: Input) -> list[T]:

@@ -13,11 +13,29 @@ from hypothesis import strategies as st
 from adapters.cosnotification.codec import event_from_orb, event_to_orb
 from adapters.cosnotification.stubs import CosNotification
 from mappings.cdr import encode_bare
-from mappings.cdr.events import event_octets, event_reader
+from mappings.cdr.events import Walked, event_octets, event_reader
+from mappings.cdr.moving import is_movable, is_movable_event
 from mappings.errors import MappingError
 from mappings.event_forms import structured_value
-from mappings.idl_types import ANY, OCTET, Array, IdlType, Member, Struct
-from mappings.known_types import EVENT_BATCH, STRUCTURED_EVENT
+from mappings.idl_types import (
+    ANY,
+    DOUBLE,
+    FLOAT,
+    LONG,
+    LONGDOUBLE,
+    OBJECT,
+    OCTET,
+    STRING,
+    TYPECODE,
+    WSTRING,
+    Array,
+    Fixed,
+    IdlType,
+    Member,
+    Sequence,
+    Struct,
+)
+from mappings.known_types import EVENT_BATCH, NAME, STRING_VALUE, STRUCTURED_EVENT, UTC_T
 from mappings.model import Any_, Property, StructuredEvent
 from tests.interop.any_corpus import CARRIED
 from tests.properties.strategies import anys, structured_events
@@ -27,6 +45,22 @@ OFTEN = 12
 """So many events of a shape that all has been learnt that is ever learnt from it."""
 
 offsets = st.integers(0, 9)
+
+MOVABLE = (
+    (STRING, True),
+    (WSTRING, True),
+    (LONG, True),
+    (FLOAT, True),
+    (OBJECT, True),
+    (TYPECODE, True),
+    (NAME, True),
+    (Fixed(31, 2), True),
+    (DOUBLE, False),
+    (LONGDOUBLE, False),
+    (UTC_T, False),
+    (ANY, False),
+    (STRING_VALUE, False),
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +76,12 @@ def read_often(body: bytes, little: bool, pos: int = 0) -> StructuredEvent:
     assert end == len(body)
     for _ in range(OFTEN):
         assert reader.event(body, pos) == (event, end)
-        assert reader.walk(body, pos) == (event.domain_name, event.type_name, not event.variable_header, end)
+        assert reader.walk(body, pos) == walked(event, end)
     return event
+
+
+def walked(event: StructuredEvent, end: int) -> Walked:
+    return Walked(event.domain_name, event.type_name, not event.variable_header, end, is_movable_event(event))
 
 
 def at(offset: int, type_: IdlType, value: Any, little: bool) -> bytes:
@@ -52,6 +90,26 @@ def at(offset: int, type_: IdlType, value: Any, little: bool) -> bytes:
         return encode_bare(type_, value, little=little)
     behind = Struct("IDL:Behind:1.0", "Behind", (Member("before", Array(OCTET, offset)), Member("it", type_)))
     return encode_bare(behind, {"before": b"\xaa" * offset, "it": value}, little=little)
+
+
+@given(events=st.lists(structured_events, min_size=1, max_size=3), little=st.booleans())
+@settings(deadline=None)
+def test_a_movable_event_says_the_same_elsewhere(events: list[StructuredEvent], little: bool) -> None:
+    octets = encode_bare(EVENT_BATCH, list(map(structured_value, events)), little=little)
+    reader = event_reader(little)
+    start = 4
+    for event, way in zip(events, reader.walk_all(octets), strict=True):
+        piece = octets[(start + 3) & ~3 : way.end]
+        start = way.end
+        if way.movable:
+            for offset in (0, 4, 8, 12):
+                assert reader.event(bytes(offset) + piece, offset) == (event, offset + len(piece))
+
+
+@pytest.mark.parametrize(("type_", "movable"), MOVABLE)
+def test_what_is_movable(type_: IdlType, movable: bool) -> None:
+    assert is_movable(type_) is movable
+    assert is_movable(Sequence(Struct("IDL:In:1.0", "In", (Member("it", type_),)))) is movable
 
 
 @given(event=structured_events, offset=offsets, little=st.booleans())
@@ -76,9 +134,9 @@ def test_a_sequence_there_and_back(events: list[StructuredEvent], times: int, li
     reader = event_reader(little)
     for _ in range(OFTEN):
         assert reader.events(octets) == events
-        walked = reader.walk_all(octets)
-        assert [one[:3] for one in walked] == [(e.domain_name, e.type_name, not e.variable_header) for e in events]
-        assert [4, *(one.end for one in walked)][-1] == len(octets)
+        ways = reader.walk_all(octets)
+        assert ways == [walked(event, way.end) for event, way in zip(events, ways, strict=True)]
+        assert [4, *(way.end for way in ways)][-1] == len(octets)
 
 
 @given(events=st.lists(structured_events, min_size=1, max_size=3), little=st.booleans())
@@ -121,7 +179,7 @@ def assert_judged_alike(body: bytes, little: bool) -> None:
     except MappingError as error:
         refusal = error
     if refusal is None:
-        assert reader.walk(body) == (event.domain_name, event.type_name, not event.variable_header, end)
+        assert reader.walk(body) == walked(event, end)
         assert repr(reader.event(body)) == repr((event, end)), "NaN is unequal to itself"
     else:
         assert refusal.path
