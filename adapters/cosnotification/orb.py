@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from contextlib import ExitStack, suppress
@@ -87,6 +87,7 @@ class Worker:
         self.types_out = TypeNumbers(lambda number, data: self.frames.send(("types", number, data)))
         self.types_in = NumberedTypes()
         self.born = time.monotonic()
+        self.fault: str | None = None  # why it must end, where that is not for what it said
         self._numbers = itertools.count()
         self._calls: dict[int, Future[Any]] = {}
         self._lock = threading.Lock()  # guards the calls and the end
@@ -157,11 +158,16 @@ class Orb:
         left_behind: LeftBehind | None = None,
         *,
         held: Sequence[str] = (),
+        changed: Callable[[ReconnectError | None], None] = lambda error: None,
     ) -> None:
-        """`held`: names of the rooms of services that will be hosted: whoever calls them before they are there waits."""
+        """`held`: names of the rooms of services that will be hosted: whoever calls them before they are there waits.
+
+        `changed` hears what the process died of, and None when there is another; it must not hold up its caller.
+        """
         self.settings: Final = settings or OrbSettings()
         self.left_behind: Final = left_behind or LeftBehind()
         self._held = list(held)
+        self._changed = changed
         self.crashes = 0
         self._lock = threading.Lock()
         self._worker: Worker | None = None  # None: it is away, or we are stopped
@@ -268,12 +274,13 @@ class Orb:
                 if self._worker is worker:
                     self._worker = None
                 ends = list(self._ends.values())
-            error = worker.end(fault)
+            error = worker.end(fault or worker.fault)
             for end in ends:
                 end.on_worker_lost(worker, error)
             if self._stopping.is_set():
                 return
             self.crashes += 1
+            self._changed(error)
             lived_secs = time.monotonic() - worker.born
             pause_secs = 0.0 if lived_secs > STEADY_SECS else min(pause_secs * 2 + 0.1, LONGEST_PAUSE_SECS)
             if (successor := self._successor(pause_secs)) is None:
@@ -325,7 +332,8 @@ class Orb:
         calls = [("start", (self._listen.model_dump_json(), self._held)), *self._hosted.values()]
 
         def next_call(done: Future[Any] | None = None) -> None:
-            if done is not None and done.exception() is not None:
+            if done is not None and (trouble := done.exception()) is not None:
+                worker.fault = f", because what it hosts could not be started: {trouble}"
                 worker.process.kill()  # its end is noticed, and it is tried again
             elif calls:
                 name, arguments = calls.pop(0)
@@ -333,6 +341,7 @@ class Orb:
             elif not self._stopping.is_set():
                 with self._lock:
                     self._worker = worker
+                self._changed(None)
 
         next_call()
 

@@ -18,8 +18,12 @@ class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
     def letters_expired(self, link: str, count: int) -> None:
         """So many dead letters were older than the link keeps them, and are gone."""
 
-    def service_changed(self, service: str, state: str, **facts: object) -> None:
-        """A service that this process hosts is ready, or has stopped; `facts` name its address or the file of its reference."""
+    def service_changed(self, service: str, state: str, error: IsthmusError | None = None, **facts: object) -> None:
+        """A service that this process hosts is ready, or has stopped, or an ORB has died; `facts` name its address or the file of
+        its reference."""
+
+    def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
+        """The store of a service cannot be written, or can be again (None)."""
 
     def demand_changed(self, link: str, types: EventTypes) -> None:
         """Other types than before are wanted behind a link that is on demand."""

@@ -84,11 +84,30 @@ class Services:
 
             self._left_behind = self._left_behind or LeftBehind(Path(self._settings.run_dir) / "corba")
             hosts = overrides is None and self._settings.services.notification is not None
-            orb = Orb(settings, self._left_behind, held=["notification"] if hosts else [])
+            orb = Orb(
+                settings,
+                self._left_behind,
+                held=["notification"] if hosts else [],
+                changed=self._hears_of(settings.listen),
+            )
             orb.start()
             self._orbs[key] = orb
             self._undo.append(orb.stop)
         return self._orbs[key]
+
+    def _hears_of(self, listen: str) -> Callable[[AdapterError | None], None]:
+        """What becomes of an ORB's process: its links tell of it too, but there may be none. What fails again and again in the same
+        way is told once."""
+        latest = ""
+
+        def changed(error: AdapterError | None) -> None:
+            nonlocal latest
+            trouble = "" if error is None else str(error)
+            if trouble != latest:
+                latest = trouble
+                self._listener.service_changed("orb", "ready" if error is None else "down", error, listen=listen)
+
+        return changed
 
     def watch_wanted(self, settings: Settings, link: str, sink: Sink) -> Callable[[HearTypes], None]:
         """How it is found out what is wanted behind the sink of a link: a broker of ours knows who listens to a topic; everybody
@@ -137,6 +156,8 @@ class Services:
                 rmi.supplier_interface or "",
                 rmi.supplier_channel,
             ),
+            store_changed=lambda error: self._listener.service_store_changed("notification", error),
+            found=lambda error: self._listener.service_changed("notification", "ready", error),
         )
         service.start()
         self._undo.append(service.stop)

@@ -44,6 +44,7 @@ class Teller:
         self._absences = Absences()
         self._letters: Tallies[tuple[str, str, IsthmusError]] = Tallies(LETTERS_SECS)
         self._stopped_links: set[str] = set()
+        self._troubled_services: set[str] = set()
         self._tray: Final = Tray(self._notice_of_lost)
         self._beats: dict[str, float] = {}  # by channel: when the next is due
         self._ending = threading.Event()
@@ -139,9 +140,20 @@ class Teller:
     def letters_expired(self, link: str, count: int) -> None:
         self._listener.letters_expired(link, count)
 
-    def service_changed(self, service: str, state: str, **facts: object) -> None:
-        self._listener.service_changed(service, state, **facts)
-        self._post("ServiceChanged", service, "indeterminate", f"{service} is {state}", None, State=state)
+    def service_changed(self, service: str, state: str, error: IsthmusError | None = None, **facts: object) -> None:
+        self._listener.service_changed(service, state, error, **facts)
+        severity: Severity = "indeterminate"
+        if error is not None:
+            severity = "major"
+            self._troubled_services.add(service)
+        elif service in self._troubled_services:
+            severity = "cleared"
+            self._troubled_services.discard(service)
+        self._post("ServiceChanged", service, severity, f"{service} is {state}", error, State=state)
+
+    def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
+        self._listener.service_store_changed(service, error)
+        self._store("store", service, error)
 
     def bridge_refused(self, operation: str, error: IsthmusError) -> None:
         self._listener.bridge_refused(operation, error)

@@ -84,8 +84,17 @@ class GatewayLog:
             self._log.error("finding", **_placed(finding))
         self._log.error("configuration refused: the gateway goes on as it was", findings=len(findings))
 
-    def service_changed(self, service: str, state: str, **facts: object) -> None:
-        self._log.info("service changed", service=service, state=state, **facts)
+    def service_changed(self, service: str, state: str, error: IsthmusError | None = None, **facts: object) -> None:
+        if error is None:
+            self._log.info("service changed", service=service, state=state, **facts)
+        else:
+            self._log.warning("service changed", service=service, state=state, **facts, **_spelt_out(error))
+
+    def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
+        if error is None:
+            self._log.info("store changed", service=service, state="ready")
+        else:
+            self._log.error("store changed", service=service, state="down", **_spelt_out(error))
 
     def demand_changed(self, link: str, types: EventTypes) -> None:
         wanted = "everything" if types is None else "nothing"

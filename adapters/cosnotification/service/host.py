@@ -59,14 +59,19 @@ class ServiceHost:
         queue_limit: int = QUEUE_LIMIT,
         in_memory: int = IN_MEMORY,
         retry: RetryPolicy | None = None,
+        store_changed: Callable[[str], None] = lambda reason: None,
         room: str = ROOM,
     ) -> None:
-        """`secret`: keys of what is made at every start come from it, where there is no store that has one."""
+        """`secret`: keys of what is made at every start come from it, where there is no store that has one.
+
+        `store_changed` is told why the store cannot be written, and "" when it can be again; it must not block.
+        """
         self.orb = orb
         self._secret = secret or secrets.token_bytes(32)
         self._room_name = room
         self.boxing = boxing or Boxing()
         self._store_path = store
+        self._store_changed = store_changed
         self.store: Store | None = None
         self.ledger: Ledger | None = None
         self.reviving = False
@@ -99,7 +104,7 @@ class ServiceHost:
         self.room = self.orb.room(self._room_name)
         revival: Revival | None = None
         if self._store_path is not None:
-            self.store = store = Store(self._store_path, self.orb.settings.code_set)
+            self.store = store = Store(self._store_path, self.orb.settings.code_set, self._store_changed)
             self._secret = store.secret
             self.ledger = Ledger(store)
             revival = Revival(store)
@@ -241,6 +246,11 @@ class ServiceHost:
     def _forget_farewell(self, farewell: Future[None]) -> None:
         with self._lock:
             self._under_way.discard(farewell)
+
+    @property
+    def unreadable(self) -> int:
+        """Events that were in the store at the start, and stay there, because they cannot be read."""
+        return 0 if self.ledger is None else self.ledger.unreadable
 
     def queued(self) -> int:
         """Events that wait for a consumer, those under way included."""

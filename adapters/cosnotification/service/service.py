@@ -7,11 +7,12 @@ from them is gone then, and clients connect anew; but for what is kept in a stor
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from adapters.cosnotification.orb import Orb
+from adapters.base import AdapterError, ReconnectError, RetryLaterError, StopError
+from adapters.cosnotification.orb import Orb, Worker
 from adapters.cosnotification.settings import DEFAULT_RMI_ID
 
 
@@ -42,7 +43,11 @@ class NotificationService:
         store: Path | None = None,
         hides_others: bool = False,
         rmi: RmiBoxes | None = None,
+        store_changed: Callable[[AdapterError | None], None] = lambda error: None,
+        found: Callable[[AdapterError], None] = lambda error: None,
     ) -> None:
+        """`store_changed` hears that the store cannot be written, and None when it can be again; `found` what else a person should
+        know. Both are called on the supervisor's thread, which they must not hold up."""
         self._orb = orb
         self._channels = channels
         self._typed = typed_channels, tuple(idl), tuple(include)
@@ -50,23 +55,64 @@ class NotificationService:
         self._store = None if store is None else str(store.absolute())
         self._secret = secrets.token_bytes(32)
         self._rmi = rmi or RmiBoxes()
+        self._store_changed = store_changed
+        self._found = found
+        self._store_fails = False
+        self._number = 0
         self.factory_ior = ""
         self.boxed_ior = ""  # where suppliers by RMI push to, if there is such a place
 
     def start(self) -> None:
         """The ORB must be running. Raises StopError."""
-        self.factory_ior, self.boxed_ior = self._orb.host(
-            "service_start",
-            self._channels,
-            self._secret,
-            self._typed,
-            self._store,
-            self._hides_others,
-            tuple(self._rmi),
-        )
+        self._number, _ = self._orb.attach(self)
+        try:
+            self.factory_ior, self.boxed_ior = self._orb.host(
+                "service_start",
+                self._number,
+                self._channels,
+                self._secret,
+                self._typed,
+                self._store,
+                self._hides_others,
+                tuple(self._rmi),
+            )
+        except BaseException:
+            self._orb.detach(self._number)
+            raise
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""
         if self.factory_ior:
             self.factory_ior = ""
             self._orb.unhost("service_start", "service_stop")
+            self._orb.detach(self._number)
+
+    # What the supervisor calls
+
+    def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
+        _, _, what, fact = frame
+        if what == "unreadable":
+            self._found(
+                StopError(
+                    "COR-STORE-EVENTS",
+                    f"{fact} events that are still owed to consumers cannot be read",
+                    path=self._store or "",
+                    hint="they stay in the store: keep a copy of it, and report this",
+                )
+            )
+        elif bool(fact) != self._store_fails:
+            self._store_fails = bool(fact)
+            self._store_changed(
+                RetryLaterError(
+                    "COR-STORE-WRITE",
+                    f"the Notification Service's store cannot be written: {fact}",
+                    path=self._store or "",
+                    hint="make room, or mend the disk: until then persistent events and changes are refused (PERSIST_STORE)",
+                )
+                if fact
+                else None
+            )
+        return False
+
+    def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
+        """The next worker gets the service again, and says then how its store is."""

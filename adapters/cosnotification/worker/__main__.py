@@ -170,6 +170,7 @@ class Worker:
 
     def call_service_start(
         self,
+        end: int,
         channels: int,
         secret: bytes,
         typed: tuple[int, tuple[str, ...], tuple[str, ...]],
@@ -180,6 +181,11 @@ class Worker:
         typed_channels, idl, include = typed
         id_, read, untyped, interface, channel = rmi
         interfaces = read_interfaces(idl, include) if idl else ()
+
+        def tell(what: str, fact: str | int) -> None:
+            with suppress(Closed):
+                self._frames.send(("service", end, what, fact))
+
         service = ServiceHost(
             self._running,
             channels=channels,
@@ -189,8 +195,12 @@ class Worker:
             store=None if store is None else Path(store),
             hides_others=hides_others,
             boxing=Boxing(id_, read, untyped=untyped),
+            store_changed=lambda reason: tell("store", reason),
         )
         service.start()
+        tell("store", "")
+        if service.unreadable:
+            tell("unreadable", service.unreadable)
         self._service = service
         return service.factory_ior, service.boxed_consumer(channel, interface) if interface else ""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,6 +101,84 @@ def test_the_gateway_or_its_orb_is_killed(orb: LocalOrb, configuration: Path) ->
         proxy.resume_connection()
         until(lambda: sorted(set(consumer.numbers)) == [1, 2, 3])
         assert consumer.numbers == sorted(consumer.numbers)
+
+
+def test_a_disk_that_is_full_and_has_room_again_is_told_once_each(orb: LocalOrb, configuration: Path) -> None:
+    with running(configuration) as gateway:
+        supplier, consumer = _reliable_ends(orb, configuration)
+        (worker,) = children(gateway)
+        written = configuration.with_name("notify.db-wal").stat().st_size
+        resource.prlimit(worker, resource.RLIMIT_FSIZE, (written, resource.RLIM_INFINITY))
+        accepted = 0
+        with pytest.raises(CORBA.PERSIST_STORE):  # noqa: PT012 - sooner or later
+            while accepted < 2000:
+                supplier.push_structured_event(event(accepted))
+                accepted += 1
+        for _ in range(5):
+            with pytest.raises(CORBA.PERSIST_STORE):
+                supplier.push_structured_event(event(accepted))
+        resource.prlimit(worker, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        supplier.push_structured_event(event(accepted))
+        until(lambda: consumer.numbers == list(range(accepted + 1)))
+        until(lambda: len(told(configuration, "store changed")) == 2)
+        down, ready = told(configuration, "store changed")
+        assert "state=down" in down
+        assert "COR-STORE-WRITE" in down
+        assert str(configuration.with_name("notify.db")) in down
+        assert "state=ready" in ready
+
+
+def test_an_orb_that_dies_is_told_though_no_link_uses_it(configuration: Path) -> None:
+    with running(configuration) as gateway:
+        (worker,) = children(gateway)
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: len(told(configuration, "service=orb")) == 2)
+        down, ready = told(configuration, "service=orb")
+        assert "state=down" in down
+        assert "SIGKILL" in down
+        assert "state=ready" in ready
+
+
+def test_an_event_of_the_store_that_cannot_be_read_is_told_and_kept(orb: LocalOrb, configuration: Path) -> None:
+    with running(configuration) as gateway:
+        supplier, consumer = _reliable_ends(orb, configuration)
+        consumer.proxy.suspend_connection()
+        for number in range(3):
+            supplier.push_structured_event(event(number))
+        gateway.send_signal(signal.SIGTERM)
+        assert gateway.wait(30) == 0
+    (whole,) = _exchange_head(configuration, 2, b"no event")
+    with running(configuration) as gateway:
+        until(lambda: told(configuration, "COR-STORE-EVENTS"))
+        consumer.proxy.resume_connection()
+        until(lambda: consumer.numbers == [0, 2])
+        gateway.send_signal(signal.SIGTERM)
+        assert gateway.wait(30) == 0
+    _exchange_head(configuration, 2, whole)
+    with running(configuration):
+        until(lambda: consumer.numbers == [0, 2, 1])
+
+
+def _reliable_ends(orb: LocalOrb, configuration: Path) -> tuple[Any, Any]:
+    """A supplier, and a consumer with its proxy, whose connections and events outlive a crash."""
+    channel = Channel(orb, configuration.with_name("factory.ior").read_text(), reliable(*EVENTS))
+    consumer, consumer.proxy = channel.consumer()
+    return channel.supplier(), consumer
+
+
+def _exchange_head(configuration: Path, number: int, head: bytes) -> Any:
+    """That of the stored event of this number; what it was."""
+    database = sqlite3.connect(configuration.with_name("notify.db"))
+    with database:
+        was = database.execute("SELECT head FROM events WHERE number = ?", (number,)).fetchone()
+        database.execute("UPDATE events SET head = ? WHERE number = ?", (head, number))
+    database.close()
+    return was
+
+
+def told(configuration: Path, what: str) -> list[str]:
+    """Lines of the log."""
+    return [line for line in configuration.with_name("log").read_text().splitlines() if what in line]
 
 
 def push(supplier: Any, number: int) -> None:

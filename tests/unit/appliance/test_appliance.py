@@ -37,8 +37,11 @@ class Listener(Recorder):
     def letters_expired(self, link: str, count: int) -> None:
         self.lines.append((f"letters {link}", "expired", str(count)))
 
-    def service_changed(self, service: str, state: str, **facts: object) -> None:
+    def service_changed(self, service: str, state: str, error: IsthmusError | None = None, **facts: object) -> None:
         self.services[service] = {"state": state, **facts}
+
+    def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
+        self.lines.append((f"store {service}", "ready" if error is None else "down", error.code if error else None))
 
     def inlet_changed(self, channel: str, state: State, error: IsthmusError | None, attempts: int) -> None:
         self.lines.append((f"inlet {channel}", state, error.code if error else None))

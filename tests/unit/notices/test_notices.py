@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from adapters.base import DeadLetterError, Delivery
+from adapters.base import DeadLetterError, Delivery, ReconnectError, RetryLaterError
 from adapters.notices.settings import NoticesChannel
 from gateway.appliance.appliance import Appliance
 from gateway.notices.absences import CLOSED, STARTED, Absences
@@ -67,6 +67,29 @@ def test_a_peer_that_goes_and_comes_is_told_with_the_reason(tmp_path: Path) -> N
         assert down["Code"].startswith("MEM-")
         assert abs(down["At"] / 1000 - time.time()) < 60
         assert told(appliance, "PeerChanged", State="ready", Channel="messages")[-1]["Severity"] == "cleared"
+
+
+def test_the_store_of_a_service_and_an_orb_that_died_are_told_and_cleared(tmp_path: Path) -> None:
+    full = RetryLaterError("COR-STORE-WRITE", "disk is full", hint="make room")
+    died = ReconnectError("COR-WORKER", "killed by SIGSEGV")
+    listener = Listener()
+    with running(Appliance(settings(tmp_path), listener)) as appliance:
+        for error in (full, None):
+            appliance._teller.service_store_changed("notification", error)
+        for state, trouble in (("down", died), ("ready", None), ("ready", None)):
+            appliance._teller.service_changed("orb", state, trouble, listen="127.0.0.1:1")
+        wait_for(lambda: len(told(appliance, "ServiceChanged", event_name="orb")) == 3)
+        stores = told(appliance, "StoreChanged", event_name="notification")
+        assert [(n["State"], n["Severity"], n.get("Code")) for n in stores] == [
+            ("down", "critical", "COR-STORE-WRITE"),
+            ("ready", "cleared", None),
+        ]
+        services = told(appliance, "ServiceChanged", event_name="orb")
+        assert [(n["Severity"], n.get("Code")) for n in services] == [
+            ("major", "COR-WORKER"), ("cleared", None), ("indeterminate", None)
+        ]  # fmt: skip
+    assert ("store notification", "down", "COR-STORE-WRITE") in listener.lines
+    assert listener.services["orb"]["state"] == "ready"
 
 
 def test_notices_wait_for_a_sink_that_is_away_over_a_restart(tmp_path: Path) -> None:

@@ -85,9 +85,10 @@ class _Batch:
 class Store:
     """Any thread may call. After `close` nothing is written any more, and nobody is told."""
 
-    def __init__(self, path: Path, code_set: str) -> None:
-        """Raises StopError."""
+    def __init__(self, path: Path, code_set: str, changed: Callable[[str], None] = lambda reason: None) -> None:
+        """`changed` is told, on the store's thread, why it cannot be written, and "" when it can be again. Raises StopError."""
         self.path = path
+        self._changed_to = changed
         try:
             self._database = sqlite3.connect(path, BUSY_SECS, isolation_level=None, check_same_thread=False)
             self._open(code_set)
@@ -99,7 +100,7 @@ class Store:
                 hint="check file and rights, and that no other gateway uses it",
             ) from None
         self.secret = self._fact("secret")
-        self.failing = ""
+        self._failing = ""
         self._reading = threading.Lock()  # held while the database is used
         self._changed = threading.Condition()
         self._batch = _Batch()
@@ -209,11 +210,18 @@ class Store:
             try:
                 with self._reading:
                     self._write(batch)
-                self.failing = ""
+                self._fails("")
             except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, whatever it is
-                self.failing = batch.error = str(error) or type(error).__name__
+                batch.error = str(error) or type(error).__name__
                 self._put_back(batch)
+                self._fails(batch.error)
             batch.over.set()
+
+    def _fails(self, reason: str) -> None:
+        """One line for a disk that is full, not one for each event that it refuses."""
+        before, self._failing = self._failing, reason
+        if bool(before) != bool(reason):
+            self._changed_to(reason)
 
     def _next(self) -> _Batch | None:
         with self._changed:
@@ -223,7 +231,7 @@ class Store:
                 self._ended = True
                 return None
             if not self._batch.awaited:
-                pause_secs = RETRY_SECS if self.failing else GATHER_SECS
+                pause_secs = RETRY_SECS if self._failing else GATHER_SECS
                 self._changed.wait_for(lambda: self._batch.awaited or self._closing, pause_secs)
             batch, self._batch = self._batch, _Batch()
             return batch

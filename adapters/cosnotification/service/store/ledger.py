@@ -57,16 +57,19 @@ class Ledger:
             self._store.settled(debts)
 
     def read(self, routes: dict[str, set[RouteId]]) -> Iterable[tuple[str, CarriedEvent]]:
-        """At the start: all that is still owed to one of these routes (by channel), in order. The rest is forgotten."""
+        """At the start: all that is still owed to one of these routes (by channel), in order. What is owed to nobody is forgotten;
+        what cannot be read stays where it is, and is counted."""
         after = 0
         while saved := self._store.events(after, READ_AT_ONCE, None):
             for row in saved:
                 after = row.number
                 debt = Debt(row.number, row.owing & routes.get(row.channel, set()))
-                event = self._unpacked(row) if debt.owing else None
-                if event is None:
-                    debt.owing.clear()
+                if not debt.owing:
                     self._store.settled([debt])
+                    continue
+                event = self._unpacked(row)
+                if event is None:
+                    self.unreadable += 1
                     continue
                 event.debt = self._debts[row.number] = debt
                 yield row.channel, event
@@ -91,7 +94,6 @@ class Ledger:
             form, arrived, priority, timeout = marshal.loads(row.head)
             event = UNPACKED[form](row.content)
         except Exception:  # noqa: BLE001 - one that cannot be read must not keep the service from starting
-            self.unreadable += 1
             return None
         event.arrived = arrived
         event.set_defaults(priority, timeout)
