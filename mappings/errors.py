@@ -15,16 +15,21 @@ Codes are stable, and each has a line in docs/errors.md (a test checks both ways
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class IsthmusError(Exception):
-    """An error with a stable code, the place it is about, and what to do next."""
+    """An error with a stable code, the place it is about, and what to do next; and the rule of the mapping that could not be
+    followed, where there is one: its id, as in `explain`."""
 
-    def __init__(self, code: str, message: str, *, path: str = "", hint: str = "") -> None:
+    def __init__(self, code: str, message: str, *, path: str = "", hint: str = "", rule: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.path = path
         self.hint = hint
+        self.rule = rule
 
     def __str__(self) -> str:
         place = f" at {self.path}" if self.path else ""
@@ -43,11 +48,21 @@ class MappingError(IsthmusError):
     """A value, event or message that cannot be read or translated; the caller dead-letters it."""
 
 
+@contextmanager
+def following(rule: str) -> Iterator[None]:
+    """What goes wrong here goes wrong under this rule, unless it names another."""
+    try:
+        yield
+    except MappingError as error:
+        error.rule = error.rule or rule
+        raise
+
+
 class Expired(MappingError):
     """The event's time to live is over (OC-VAR-2, OC-VAR-3): count it as expired, send nothing."""
 
-    def __init__(self, message: str, *, path: str = "") -> None:
-        super().__init__("MAP-EXPIRED", message, path=path)
+    def __init__(self, message: str, *, path: str = "", rule: str = "") -> None:
+        super().__init__("MAP-EXPIRED", message, path=path, rule=rule)
 
 
 class Looped(MappingError):

@@ -266,6 +266,7 @@ def _summary(letter: Letter) -> dict[str, Any]:
         "received_at": form.get("received_at"),
         "dead_lettered_at": form.get("dead_lettered_at"),
         "error": form.get("error") or {"code": letter.code, "message": letter.headline},
+        "rule": form.get("rule"),
         "headline": letter.headline,
     }
 

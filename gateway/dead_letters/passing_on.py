@@ -6,9 +6,9 @@ side refuses for good stays in the file.
 The message is the dead one itself, where it was one, with properties that say why it is here; what was an event, or could not be
 decoded, is a TextMessage with the letter's JSON:
 
-    dl_link, dl_code, dl_message, dl_path, dl_id    String
-    dl_received_at, dl_at                           long, milliseconds since 1970
-    dl_attempts                                     int
+    dl_link, dl_code, dl_message, dl_path, dl_rule, dl_id    String
+    dl_received_at, dl_at                                    long, milliseconds since 1970
+    dl_attempts                                              int
 """
 
 from __future__ import annotations
@@ -140,6 +140,7 @@ def _properties(form: dict[str, Any]) -> tuple[MessageProperty, ...]:
         "dl_code": error.get("code"),
         "dl_message": error.get("message"),
         "dl_path": error.get("path"),
+        "dl_rule": form.get("rule"),
         "dl_id": form.get("id"),
     }
     return (

@@ -1,7 +1,7 @@
 """Where events go that can never pass: a file of JSON lines, one event a line, on disk before the source is acknowledged.
 
 A line holds what is needed to see why and to send it again: the event in its JSON form (FORMS.md), the original bytes where the
-wire has them, the error with its code and place, and the times.
+wire has them, the error with its code and place, the rule of the mapping that could not be followed, and the times.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def dead_letter_to_json(link: str, delivery: Delivery, error: IsthmusError, atte
         "received_at": delivery.received_at,
         "dead_lettered_at": time.time(),
         "error": error.to_json(),
+        "rule": error.rule or None,
         "attempts": attempts,
         "payload": payload_to_json(delivery.payload),
         "original": base64.b64encode(delivery.original).decode("ascii") if delivery.original is not None else None,

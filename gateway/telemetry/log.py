@@ -155,6 +155,8 @@ def _spelt_out(error: IsthmusError) -> dict[str, str]:
     facts = {"code": error.code, "reason": error.message}
     if error.path:
         facts["place"] = error.path
+    if error.rule:
+        facts["rule"] = error.rule
     if error.hint:
         facts["hint"] = error.hint
     return facts

@@ -324,7 +324,7 @@ def _decode_value(type_: IdlType, data: bytes) -> Any:
     try:
         return decode_value(type_, data)
     except MappingError as error:
-        error.path = "body"
+        error.path, error.rule = "body", "OC-BODY-6"
         raise
 
 

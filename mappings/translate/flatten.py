@@ -17,6 +17,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any, Final, TypeAlias
 
+from mappings.errors import following
 from mappings.idl_types import (
     Alias,
     Array,
@@ -242,7 +243,8 @@ class Flattener:
     def _opaque(self, type_: IdlType, value: Any, name: str, path: str, scope: Scope) -> None:
         if scope is not None and speaks_of_outside(type_):
             raise NotAlone
-        data = encoded(type_, value)
+        with following("OC-TYPE-20"):
+            data = encoded(type_, value)
         if self._elements:
             self._emit(name, "bytes", data, path, "OC-BODY-5")
         else:

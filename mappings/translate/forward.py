@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from mappings.errors import MappingError
+from mappings.errors import MappingError, following
 from mappings.idl_types import Basic, Fixed, IdlType, String, WString, unalias
 from mappings.known_types import PROPERTY_SEQ
 from mappings.model import (
@@ -75,6 +75,7 @@ class Forward:
                 "the types of this event take more room than $se has",
                 path="properties.$se",
                 hint="switch mapping.metadata off for this link, or use fewer fields",
+                rule="OC-META-1",
             ) from None
         except RecursionError:
             raise MappingError("MAP-DEPTH", "nested too deep to be translated") from None
@@ -163,7 +164,8 @@ class _Once:
         if self.stop is not None:
             self._explain("variable_header.StopTime", "OC-VAR-3", "headers.JMSTimeToLive", "long", True)
         self._send_rest()
-        body = self.forward.bodies.write(event.remainder_of_body, self.inner_types, self.keys, self.trace, opaque)
+        with following("OC-BODY-6"):  # what does not fit any other rule is CDR, and CDR alone looks at the value
+            body = self.forward.bodies.write(event.remainder_of_body, self.inner_types, self.keys, self.trace, opaque)
         self._marks(body)
         if options.metadata:
             self._metadata(tuple(header), tuple(data), body.form, ttl)
@@ -268,8 +270,9 @@ class _Once:
 
     def _as_cdr(self, type_: IdlType, value: Any, root: str, path: str, rule: str) -> int:
         """How many properties it took."""
-        text = base64_of(encoded(type_, value))
-        parts = _in_parts(text, root, self.profile, self.options.limits.property_bytes, path)
+        with following(rule):
+            text = base64_of(encoded(type_, value))
+            parts = _in_parts(text, root, self.profile, self.options.limits.property_bytes, path)
         for name, part in parts:
             taken = self.taken.take(name)
             self.out.append(MessageProperty(taken, "String", part))
@@ -282,9 +285,11 @@ class _Once:
 
     def _send_rest(self) -> None:
         if self.rest:
-            text = base64_of(encoded(PROPERTY_SEQ, self.rest))
             limit = self.options.limits.property_bytes
-            for name, part in _in_parts(text, self._rest_name, self.profile, limit, "filterable_data"):
+            with following("OC-TYPE-21"):
+                text = base64_of(encoded(PROPERTY_SEQ, self.rest))
+                parts = _in_parts(text, self._rest_name, self.profile, limit, "filterable_data")
+            for name, part in parts:
                 self.out.append(MessageProperty(name, "String", part))
 
     def _without_metadata(self, before: int, lossless: bool) -> None:
@@ -324,7 +329,9 @@ class _Once:
         if len(text) > se.MAX_TEXT and any(field.how == se.SENT and _is_large(field.type) for field in fields):
             raise _MetadataTooLong
         name = self.profile.root(names.METADATA)
-        for part_name, part in _in_parts(text, name, self.profile, se.PART_BYTES, "properties.$se"):
+        with following("OC-META-1"):
+            parts = _in_parts(text, name, self.profile, se.PART_BYTES, "properties.$se")
+        for part_name, part in parts:
             self.out.append(MessageProperty(part_name, "String", part))
 
     def _explain(self, path: str, rule: str, to: str, type_: str, lossless: bool) -> None:

@@ -64,6 +64,7 @@ def unfit(value: object, kind: str, name: str) -> MappingError:
         f"{shown[:80]} is no value of IDL type {kind}",
         path=f"properties.{name}",
         hint="the property was changed on its way; the IDL type is the one that $se names",
+        rule="OC-META-1",
     )
 
 

@@ -48,11 +48,11 @@ def time_to_live(timeout: int, stop: int | None, now_ms: int, elapsed_ms: int) -
     if timeout:
         ttl = -(-timeout // TICKS_PER_MS) - elapsed_ms
         if ttl <= 0:
-            raise Expired("Timeout is over (OC-VAR-2)", path="variable_header.Timeout")
+            raise Expired("Timeout is over (OC-VAR-2)", path="variable_header.Timeout", rule="OC-VAR-2")
     if stop is not None:
         left = -(-(stop - EPOCH_TICKS - now_ms * TICKS_PER_MS) // TICKS_PER_MS)
         if left <= 0:
-            raise Expired("StopTime is past (OC-VAR-3)", path="variable_header.StopTime")
+            raise Expired("StopTime is past (OC-VAR-3)", path="variable_header.StopTime", rule="OC-VAR-3")
         ttl = min(ttl, left) if ttl else left
     return ttl
 

@@ -91,6 +91,7 @@ class Rebuilder:
                 f"property {self._missed} is missing, though others of its field are there",
                 path=f"properties.{self._missed}",
                 hint="whoever changes a message must keep all properties of a field, or none",
+                rule="OC-META-1",
             )
         return value
 
@@ -266,7 +267,7 @@ def octets_of(value: Any, name: str) -> bytes:
         raise unfit(value, "octets (base64)", name) from None
 
 
-def decoded(data: bytes, name: str) -> Any_:
+def decoded(data: bytes, name: str, rule: str = "OC-TYPE-20") -> Any_:
     """An any out of its CDR encapsulation. Raises MappingError with the property's name."""
     from mappings.cdr import decode_any  # needed by few messages
 
@@ -274,4 +275,5 @@ def decoded(data: bytes, name: str) -> Any_:
         return decode_any(data)
     except MappingError as error:
         error.path = f"properties.{name}" if name else "body"
+        error.rule = rule if name else "OC-BODY-6"
         raise

@@ -235,7 +235,7 @@ class _Once:
             found = se.joined(name, self.profile, self.values)
             self.rest = []
             if found is not None:
-                any_ = decoded(octets_of(found[0], name), name)
+                any_ = decoded(octets_of(found[0], name), name, "OC-TYPE-21")
                 self.rest = [_as_property(each) for each in reversed(any_.value)]
         if self.rest and self.rest[-1].name == field.name:
             self._explain("properties.$se.rest", "OC-TYPE-21", field.name, self.rest[-1].type.kind, True)

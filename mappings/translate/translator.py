@@ -80,7 +80,11 @@ class Translator:
         key = (len(event.variable_header), len(data), data[0][0], data[-1][0]) if data else len(event.variable_header)
         try:
             for index, plan in enumerate(cache.get(key, ())):
-                message = plan(event, now_ms, elapsed_ms, gid, trace)
+                try:
+                    message = plan(event, now_ms, elapsed_ms, gid, trace)
+                except MappingError as error:
+                    error.rule = error.rule or "OC-BODY-6"  # in a plan nothing else that looks at values names no rule
+                    raise
                 if message:
                     if index:
                         cache.served(key, index)

@@ -261,6 +261,7 @@ def bad_metadata(reason: str) -> MappingError:
         f"the $se property cannot be read: {reason}",
         path="properties.$se",
         hint="it was changed on its way, or made by a newer version; without $se the message is read as a native one",
+        rule="OC-META-1",
     )
 
 

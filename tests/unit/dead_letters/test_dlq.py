@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from gateway.links.dead_letter_file import DeadLetterFile
 from gateway.settings import load
 from mappings.errors import MappingError
 from mappings.forms.events import event_from_json
+from mappings.idl_types import STRING
+from mappings.known_types import UTC_T
+from mappings.model import Property
 from tests.unit.appliance.test_appliance import Listener, balance, number_of, running
 from tests.unit.links.rig import event, wait_for
 
@@ -122,6 +126,27 @@ def test_one_letter_is_shown_whole_by_the_beginning_of_its_key(
     for wrong, code in (("ffffffffffff0", "DLQ-NO-LETTER"), ("", "DLQ-AMBIGUOUS")):
         status, _, err = call(capsys, "show", config, wrong)
         assert (status, err.split(":")[1].strip()) == (1, code)
+
+
+def test_a_letter_names_the_rule_of_the_mapping_that_could_not_be_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = {**LINKS["main"], "dead_letter": {"expired": True}, "mapping": {"limits": {"property_bytes": 200}}}
+    config = configure(tmp_path, links={"main": link})
+    stop = Property("StopTime", UTC_T, {"time": 1, "inacclo": 0, "inacchi": 0, "tdf": 0})
+    too_much = replace(event(1), filterable_data=(Property("text", STRING, "x" * 10_000),))
+    with running(Appliance(load(config), Listener())) as appliance:
+        late = replace(event(0), variable_header=(stop,))
+        appliance.wiring.memory_peer("here").put("in", [late, too_much])
+        wait_for(lambda: balance(appliance, "main").dead_lettered == 2)
+    put(config, 1, first=2, code="STO-REFUSED")
+    letters = listed(capsys, config)
+    assert [(letter["error"]["code"], letter["rule"]) for letter in letters] == [
+        ("MAP-EXPIRED", "OC-VAR-3"),
+        ("MAP-SIZE", "OC-TYPE-21"),
+        ("STO-REFUSED", None),
+    ]
+    assert json.loads(call(capsys, "show", config, letters[1]["letter"])[1])["rule"] == "OC-TYPE-21"
 
 
 def test_export_is_what_translate_reads_and_tells_what_holds_no_event(

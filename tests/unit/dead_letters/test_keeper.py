@@ -65,6 +65,7 @@ def test_letters_are_passed_on_with_their_reason_and_leave_the_file(tmp_path: Pa
         assert isinstance(first, Message)
         values = {name: value for name, _, value in first.properties}
         assert (values["dl_link"], values["dl_code"], values["dl_attempts"]) == ("main", "MEM-REFUSED", 1)
+        assert values["dl_rule"] == "", "it is the far side that does not want it"
         assert json.loads(first.body.value)["payload"]["event"]["event_name"] == "n1"
 
 
