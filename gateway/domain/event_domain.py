@@ -95,16 +95,27 @@ class EventDomain(Generic[C]):
 
     def remove_channel(self, member: int) -> dict[int, Connection]:
         """The connections in and out of it go first; they are given back, for their proxies to be disconnected."""
+        connections = {connection: self.remove_connection(connection) for connection in self.connections_of(member)}
+        self.default_consumer = self.heir(self.default_consumer, member)
+        self.default_supplier = self.heir(self.default_supplier, member)
+        self._topology.remove_vertex(member)
+        del self.members[member]
+        return connections
+
+    def connections_of(self, member: int) -> list[int]:
+        """In and out of it."""
         self._member(member)
         graph = self.graph
         pairs = [(member, sink) for sink in graph.after[member]]
         pairs += [(source, member) for source in graph.before[member] if source != member]
-        removed = sorted(self._connection_between[pair] for pair in pairs)
-        connections = {connection: self.remove_connection(connection) for connection in removed}
-        self._topology.remove_vertex(member)
-        del self.members[member]
-        self._succeed(member)
-        return connections
+        return sorted(self._connection_between[pair] for pair in pairs)
+
+    def heir(self, default: int | None, leaving: int) -> int | None:
+        """Which one is the default channel when a member has gone: a default that goes is followed by the member that has been
+        there longest, the one with the lowest id, as long as ids have not come round (RULES.md 4.6 #3)."""
+        if default != leaving:
+            return default
+        return next((member for member in self.members if member != leaving), None)
 
     def get_offer_channels(self, member: int) -> list[int]:
         """The members from which events reach this one."""
@@ -253,15 +264,6 @@ class EventDomain(Generic[C]):
         self.connections[id_] = connection
         self._connection_between[connection.supplier_id, connection.consumer_id] = id_
         self._topology.add_edge(connection.supplier_id, connection.consumer_id)
-
-    def _succeed(self, removed: int) -> None:
-        """A default channel that goes is followed by the member that has been there longest: the one with the lowest id, as
-        long as ids have not come round (RULES.md 4.6 #3)."""
-        heir = next(iter(self.members), None)
-        if self.default_consumer == removed:
-            self.default_consumer = heir
-        if self.default_supplier == removed:
-            self.default_supplier = heir
 
 
 def _unavailable(name: str, value: int) -> PropertyFault:

@@ -53,16 +53,18 @@ def domain_to_json(domain: EventDomain[C], write: Callable[[C], Json]) -> dict[s
             for id_, member in domain.members.items()
         ],
         "connections": [
-            {
-                "id": id_,
-                "supplier": connection.supplier_id,
-                "consumer": connection.consumer_id,
-                "ctype": connection.ctype.name,
-                "style": connection.notification_style.name,
-                "interface": connection.interface,
-            }
-            for id_, connection in domain.connections.items()
+            {"id": id_, **connection_to_json(connection)} for id_, connection in domain.connections.items()
         ],
+    }
+
+
+def connection_to_json(connection: Connection) -> dict[str, Json]:
+    return {
+        "supplier": connection.supplier_id,
+        "consumer": connection.consumer_id,
+        "ctype": ClientType(connection.ctype).name,
+        "style": NotificationStyle(connection.notification_style).name,
+        "interface": connection.interface,
     }
 
 
@@ -94,7 +96,7 @@ def domain_from_json(
         at = f"{path}.connections[{index}]"
         id_ = _fresh_id(entry, at, domain.connections)
         try:
-            domain.restore_connection(id_, _connection(entry, at))
+            domain.restore_connection(id_, connection_from_json(entry, at))
         except DomainFormError:
             raise
         except DomainError as error:
@@ -106,7 +108,7 @@ def domain_from_json(
     return domain
 
 
-def _connection(entry: Json, path: str) -> Connection:
+def connection_from_json(entry: Json, path: str = "connection") -> Connection:
     return Connection(
         _id(entry, "supplier", path),
         _id(entry, "consumer", path),

@@ -129,7 +129,7 @@ class ConfiguredDomain(LiveDomain):
     def destroy(self) -> None:
         raise _refused()
 
-    def _keep_head(self) -> None:
+    def _keep_head(self, **changes: Any) -> None:
         """The configuration is the store."""
 
     def _keep_member(self, member: int, channel: MemberChannel) -> None:

@@ -10,6 +10,7 @@ from adapters.cosnotification.local_orb import LocalOrb
 from gateway.domain.connection import ChannelType
 from gateway.domain.corba.configured import BrokerChannel, ConfiguredDomain, ConfiguredIds, core_of
 from gateway.domain.corba.domain_servant import EventDomainServant
+from gateway.domain.corba.farewells import Farewells
 from gateway.domain.corba.live_domain import Domain, LiveDomain, Report, head_of
 from gateway.domain.corba.log_domain_servant import EventLogDomainServant
 from gateway.domain.corba.members import MemberChannel
@@ -41,12 +42,14 @@ class Factory:
         orb: LocalOrb,
         key: Key,
         store: DomainStore,
+        farewells: Farewells,
         domains: EventDomains[MemberChannel],
         make: Callable[[str, int, Domain], LiveDomain],
     ) -> None:
         self._orb = orb
         self._key = key
         self._store = store
+        self._farewells = farewells
         self._domains = domains
         self._make = make
         self._lock = threading.Lock()
@@ -66,14 +69,19 @@ class Factory:
             with self._lock:
                 id_, core = self._domains.create_event_domain(properties_from_orb(initial_qos), admin)
                 live = self._make(self.KIND, id_, core)
-                with self._store.together():
-                    self._store.put_domain(self.KIND, id_, head_of(live))
-                    self._store.next_domain(self.KIND, self._domains.domain_ids.next)
+                try:
+                    with self._store.together():
+                        self._store.put_domain(self.KIND, id_, head_of(live))
+                        self._store.next_domain(self.KIND, self._domains.domain_ids.next)
+                except BaseException:
+                    del self._domains.domains[id_]
+                    self._domains.domain_ids.next = id_
+                    raise
                 return self._serve(live).reference, id_
 
     def all(self) -> list[int]:
         with self._lock:
-            return self._domains.get_all_domains()
+            return sorted(self._domains.get_all_domains())
 
     def get(self, id_: int) -> Any:
         with spoken(), self._lock:
@@ -137,7 +145,9 @@ class EventDomainFactory(Factory, CosEventDomainAdmin__POA.EventDomainFactory): 
             ids.keep(id_)
             servant = self._servants.get(id_)
             if servant is None:
-                live = ConfiguredDomain(self._orb, self.KIND, id_, core, self._store, report, stand_in=self._stand_in)
+                live = ConfiguredDomain(
+                    self._orb, self.KIND, id_, core, self._store, self._farewells, report, stand_in=self._stand_in
+                )
                 servant = self._serve(live)
             assert isinstance(servant.live, ConfiguredDomain)
             servant.live.take_over(core)

@@ -7,12 +7,15 @@ Locks, in this order:  `_changing` (one change of the topology at a time, held w
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
 from adapters.cosnotification.faults import spell
 from adapters.cosnotification.local_orb import LocalOrb
-from gateway.domain.connection import ChannelType, ClientType, Connection
+from gateway.domain.connection import ChannelType, Connection
+from gateway.domain.corba.ends import disconnect
+from gateway.domain.corba.farewells import Farewells
 from gateway.domain.corba.kinds import Place
 from gateway.domain.corba.members import MemberChannel
 from gateway.domain.corba.store import DomainStore
@@ -23,9 +26,10 @@ from gateway.domain.corba.stubs import (
     CosTypedEventChannelAdmin,
 )
 from gateway.domain.corba.translation import Failed
-from gateway.domain.corba.wire import Wire, WireState, disconnect
+from gateway.domain.corba.wire import Wire, WireState
 from gateway.domain.errors import ChannelNotFound
 from gateway.domain.event_domain import EventDomain
+from gateway.domain.persistence import connection_to_json
 from gateway.domain.qos import QoSProperty
 from gateway.domain.typed_defaults import TypedDefaults
 
@@ -49,6 +53,7 @@ class LiveDomain:
         id_: int,
         core: Domain,
         store: DomainStore,
+        farewells: Farewells,
         report: Report,
         *,
         on_demand: bool = False,
@@ -62,6 +67,7 @@ class LiveDomain:
         )
         self._orb = orb
         self._store = store
+        self._farewells = farewells
         self._report = report
         self._on_demand = on_demand
         self._changing = threading.RLock()
@@ -82,21 +88,33 @@ class LiveDomain:
         with self._changing:
             with self._state:
                 member = self.core.add_channel(channel, type_)
-            self._keep_member(member, channel)
-            self._keep_head()
+            try:
+                with self._store.together():
+                    self._keep_member(member, channel)
+                    self._keep_head()
+            except BaseException:
+                with self._state:
+                    self.core.remove_channel(member)
+                    self.core.member_ids.next = member
+                raise
         return member
 
     def remove_channel(self, member: int) -> None:
         with self._changing:
             with self._state:
-                removed = self.core.remove_channel(member)
-                wires = [self._wires.pop(connection) for connection in removed]
-            for connection in removed:
-                self._store.remove_connection(self.kind, self.id, connection)
-            self._store.remove_member(self.kind, self.id, member)
-            self._keep_head()
-        for wire in wires:
-            wire.cut()
+                core = self.core
+                connections = core.connections_of(member)
+                defaults = {
+                    "default_consumer": core.heir(core.default_consumer, member),
+                    "default_supplier": core.heir(core.default_supplier, member),
+                }
+            with self._without(connections), self._store.together():
+                for connection in connections:
+                    self._store.remove_connection(self.kind, self.id, connection)
+                self._store.remove_member(self.kind, self.id, member)
+                self._keep_head(**defaults)
+            with self._state:
+                core.remove_channel(member)
 
     def channel(self, member: int, types: Sequence[ChannelType]) -> Any:
         """Raises ChannelNotFound also where the member is of another type, for no such reference could be given."""
@@ -130,36 +148,42 @@ class LiveDomain:
                 _call(wire.join)
             except _NO_INTERFACE:  # of a typed channel; the operation knows but this
                 raise CosEventChannelAdmin.TypeError from None
+            with self._state:
+                id_ = self.core.add_connection(connection)
             try:
-                with self._state:
-                    id_ = self.core.add_connection(connection)
-                    self._wires[id_] = wire
-                self._store.put_connection(self.kind, self.id, id_, _connection_body(connection, wire))
-                self._keep_head()
+                with self._store.together():
+                    self._keep_connection(id_, wire)
+                    self._keep_head()
             except BaseException:
+                with self._state:
+                    self.core.remove_connection(id_)
+                    self.core.connection_ids.next = id_
                 wire.cut()
                 raise
+            with self._state:
+                self._wires[id_] = wire
         self._tell(wire, WireState.JOINED, "")
         return id_
 
     def remove_connection(self, connection: int) -> None:
         with self._changing:
             with self._state:
+                self.core.get_connection(connection)
+            with self._without([connection]):
+                self._store.remove_connection(self.kind, self.id, connection)
+            with self._state:
                 self.core.remove_connection(connection)
-                wire = self._wires.pop(connection)
-            self._store.remove_connection(self.kind, self.id, connection)
-        wire.cut()
 
     def destroy(self) -> None:
         """The channels live on, and so do the clients' proxies in them."""
         with self._changing:
             with self._state:
+                connections = self.core.get_all_connections()
+            with self._without(connections):
+                self._store.remove_domain(self.kind, self.id)
+            with self._state:
                 self.core.destroy()
                 self._destroyed = True
-                wires, self._wires = list(self._wires.values()), {}
-            self._store.remove_domain(self.kind, self.id)
-        for wire in wires:
-            wire.cut()
 
     # Settings
 
@@ -167,22 +191,28 @@ class LiveDomain:
         """`which` is `consumer` or `supplier`."""
         with self._changing:
             with self._state:
+                before = getattr(self.core, f"default_{which}")
                 getattr(self.core, f"set_default_{which}_channel")(member)
-            self._keep_head()
+            with self._or_else(lambda: setattr(self.core, f"default_{which}", before)):
+                self._keep_head()
 
     def set_typed_default(self, which: str, member: int) -> None:
         with self._changing:
             with self._state:
                 if not self.core.get_channel(member).typed:
                     raise ChannelNotFound(member)
+                before = dict(self.typed_defaults.chosen)
                 self.typed_defaults.chosen[which] = member
-            self._keep_head()
+            with self._or_else(lambda: setattr(self.typed_defaults, "chosen", before)):
+                self._keep_head()
 
     def set_qos(self, properties: list[QoSProperty]) -> None:
         with self._changing:
             with self._state:
+                before = self.core.get_qos()
                 self.core.set_qos(properties)
-            self._keep_head()
+            with self._or_else(lambda: self.core.set_qos(before)):
+                self._keep_head()
 
     # Clients
 
@@ -236,7 +266,8 @@ class LiveDomain:
         if wire.times_joined != before:
             with self._changing:
                 if self._wires.get(id_) is wire:
-                    self._store.put_connection(self.kind, self.id, id_, _connection_body(wire.connection, wire))
+                    with self._store.together():
+                        self._keep_connection(id_, wire)
 
     # Inside
 
@@ -248,8 +279,40 @@ class LiveDomain:
         references: dict[str, str] | None = None,
     ) -> Wire:
         return Wire(
-            self._orb, connection, supplier, consumer, self._tell, on_demand=self._on_demand, references=references
+            self._orb,
+            connection,
+            supplier,
+            consumer,
+            self._farewells,
+            self._tell,
+            on_demand=self._on_demand,
+            references=references,
         )
+
+    @contextmanager
+    def _without(self, connections: Sequence[int]) -> Iterator[None]:
+        """They are cut, to be taken out of the store. Where that fails they stay connections, and are joined anew."""
+        with self._state:
+            wires = {connection: self._wires.pop(connection) for connection in connections}
+        for wire in wires.values():
+            wire.cut()
+        try:
+            yield
+        except BaseException:
+            with self._state:
+                for connection, wire in wires.items():
+                    self._wires[connection] = wire.anew()
+            raise
+
+    @contextmanager
+    def _or_else(self, undo: Callable[[], object]) -> Iterator[None]:
+        """What the store does not take is undone."""
+        try:
+            yield
+        except BaseException:
+            with self._state:
+                undo()
+            raise
 
     def _tell(self, wire: Wire, state: WireState, trouble: str) -> None:
         for id_, known in self.wires.items():
@@ -259,8 +322,14 @@ class LiveDomain:
     def _keep_member(self, member: int, channel: MemberChannel) -> None:
         self._store.put_member(self.kind, self.id, member, _member_body(channel))
 
-    def _keep_head(self) -> None:
-        self._store.put_domain(self.kind, self.id, head_of(self))
+    def _keep_connection(self, id_: int, wire: Wire) -> None:
+        """Its ends are those of a connection from then on. To be done together."""
+        body = {**connection_to_json(wire.connection), "wire": wire.ends.references}
+        self._store.put_connection(self.kind, self.id, id_, body)
+        self._farewells.kept(wire.ends)
+
+    def _keep_head(self, **changes: Any) -> None:
+        self._store.put_domain(self.kind, self.id, {**head_of(self), **changes})
 
 
 def head_of(live: LiveDomain) -> dict[str, Any]:
@@ -281,17 +350,6 @@ def _member_body(channel: MemberChannel) -> dict[str, Any]:
     return {
         "type": channel.type.name,
         "channel": {"ior": channel.ior, "type": channel.type.name, "admins": channel.admins},
-    }
-
-
-def _connection_body(connection: Connection, wire: Wire) -> dict[str, Any]:
-    return {
-        "supplier": connection.supplier_id,
-        "consumer": connection.consumer_id,
-        "ctype": ClientType(connection.ctype).name,
-        "style": connection.notification_style.name,
-        "interface": connection.interface,
-        "wire": wire.references,
     }
 
 

@@ -15,6 +15,7 @@ from adapters.base import StopError
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.worker.frames import Closed
 from gateway.domain.corba.factories import EventDomainFactory, EventLogDomainFactory, Factory, TypedEventDomainFactory
+from gateway.domain.corba.farewells import Farewells
 from gateway.domain.corba.live_domain import Domain, LiveDomain
 from gateway.domain.corba.part_settings import PartSettings
 from gateway.domain.corba.repair import Doctor
@@ -32,12 +33,14 @@ class EventDomainsPart:
         self._tell = tell
         self._settings = PartSettings.model_validate_json(settings)
         self._store: DomainStore | None = None
+        self._farewells: Farewells | None = None
         self._factories: list[Factory] = []
-        self._doctor = Doctor(self._live, self._settings.check_interval_secs)
+        self._doctor = Doctor(self._live, self._say_farewells, self._settings.check_interval_secs)
 
     def start(self) -> dict[str, str]:
         """The references of the factories, by kind. Raises StopError."""
         self._store = store = DomainStore(Path(self._settings.store))
+        self._farewells = farewells = Farewells(self._orb, store)
         secret = store.secret()
 
         def key(place: str) -> bytes:
@@ -45,7 +48,7 @@ class EventDomainsPart:
 
         try:
             for kind in (EventDomainFactory, TypedEventDomainFactory, EventLogDomainFactory):
-                self._factories.append(kind(self._orb, key, store, self._domains(), self._make))
+                self._factories.append(kind(self._orb, key, store, farewells, self._domains(), self._make))
         except DomainFormError as error:
             self.stop()
             raise StopError(
@@ -78,6 +81,10 @@ class EventDomainsPart:
     def _live(self) -> list[LiveDomain]:
         return [live for factory in self._factories for live in factory.live]
 
+    def _say_farewells(self) -> None:
+        if self._farewells is not None:
+            self._farewells.say_again()
+
     def _domains(self) -> EventDomains[Any]:
         settings = self._settings
         return EventDomains(
@@ -88,7 +95,9 @@ class EventDomainsPart:
 
     def _make(self, kind: str, id_: int, core: Domain) -> LiveDomain:
         assert self._store is not None
-        return LiveDomain(self._orb, kind, id_, core, self._store, self._report, on_demand=self._settings.on_demand)
+        assert self._farewells is not None
+        on_demand = self._settings.on_demand
+        return LiveDomain(self._orb, kind, id_, core, self._store, self._farewells, self._report, on_demand=on_demand)
 
     def _report(self, domain: LiveDomain, connection: int, state: str, trouble: str) -> None:
         with suppress(Closed):  # the gateway has gone, and so will we

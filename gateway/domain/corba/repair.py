@@ -1,4 +1,4 @@
-"""The doctor: looks after every connection of every domain, in turn, and mends what broke."""
+"""The doctor: looks after every connection of every domain, in turn, and mends what broke; and takes away what was left behind."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ Round = list[tuple[LiveDomain, int, Wire]]
 class Doctor:
     """`start` and `stop` pair up."""
 
-    def __init__(self, domains: Callable[[], list[LiveDomain]], interval_secs: float) -> None:
+    def __init__(
+        self, domains: Callable[[], list[LiveDomain]], say_farewells: Callable[[], None], interval_secs: float
+    ) -> None:
         self._domains = domains
+        self._say_farewells = say_farewells
         self._interval_secs = interval_secs
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="domain-doctor", daemon=True)
@@ -40,8 +43,14 @@ class Doctor:
         with ThreadPoolExecutor(AT_ONCE, "domain-visit") as visits:
             while not self._stopping.wait(self._interval_secs):
                 round_: Round = [(live, id_, wire) for live in self._domains() for id_, wire in live.wires.items()]
-                for done in [visits.submit(self._visit, *each) for each in round_]:
+                for done in [visits.submit(self._farewell), *(visits.submit(self._visit, *each) for each in round_)]:
                     done.result()
+
+    def _farewell(self) -> None:
+        try:
+            self._say_farewells()
+        except Exception:
+            logging.getLogger(__name__).exception("taking away what was left at channels")
 
     def _visit(self, live: LiveDomain, id_: int, wire: Wire) -> None:
         if self._stopping.is_set():

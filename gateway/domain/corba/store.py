@@ -26,6 +26,7 @@ create table if not exists members (
 create table if not exists connections (
   kind text, domain integer, id integer, place integer not null, body text not null, primary key (kind, domain, id)
 ) without rowid;
+create table if not exists farewells (id integer primary key, body text not null);
 """
 
 Json = dict[str, Any]
@@ -89,11 +90,26 @@ class DomainStore:
                 self._db.execute(f"delete from {table} where kind = ? and domain = ?", (kind, domain))
             self._db.execute("delete from domains where kind = ? and id = ?", (kind, domain))
 
+    def add_farewell(self, body: Json) -> int:
+        with self._lock:
+            added = self._db.execute("insert into farewells (body) values (?)", (json.dumps(body),))
+        assert added.lastrowid is not None
+        return added.lastrowid
+
+    def remove_farewell(self, farewell: int) -> None:
+        self._run("delete from farewells where id = ?", farewell)
+
     def together(self) -> AbstractContextManager[None]:
         """All changes inside, or none. Not to be nested."""
         return together(self._db, self._lock)
 
     # What was kept
+
+    def farewells(self) -> list[tuple[int, Json]]:
+        with self._lock:
+            return [
+                (id_, json.loads(body)) for id_, body in self._db.execute("select id, body from farewells order by id")
+            ]
 
     def read(self, kind: str) -> Json:
         """In the form of `gateway.domain.persistence`, with `wire` in each connection."""

@@ -52,7 +52,7 @@ def spoken() -> Iterator[None]:
     except Failed:
         raise CORBA.INTERNAL(0, CORBA.COMPLETED_MAYBE) from None
     except sqlite3.Error:
-        raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_MAYBE) from None
+        raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None  # what the store does not take is undone
     except UnsupportedQoS as refused:
         raise CosNotification.UnsupportedQoS([_fault_to_orb(fault) for fault in refused.faults]) from None
     except errors.UnsupportedAdmin as refused:

@@ -1,4 +1,4 @@
-"""One connection of a domain as it is in the world: two admins and two proxies of ours, one of each at each channel.
+"""One connection of a domain as it is in the world: its two ends, looked after.
 
 Events pass from channel to channel without us. When one of both dies its proxies die with it, mostly; what is left of them at the
 other is then removed and everything made anew: a proxy that has lost its peer is good for nothing.
@@ -10,17 +10,16 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from adapters.cosnotification.faults import spell
-from adapters.cosnotification.local_orb import LocalOrb, set_time_out
+from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.our_channels import NOBODY
 from gateway.domain.connection import Connection
-from gateway.domain.corba.kinds import Place, places_of
+from gateway.domain.corba.ends import Ends
+from gateway.domain.corba.farewells import Farewells
 from gateway.domain.corba.members import MemberChannel
 from gateway.domain.corba.stubs import CORBA, CosNotification, CosNotifyChannelAdmin
-
-FAREWELL_MS: Final = 2_000
 
 
 class WireState(StrEnum):
@@ -37,6 +36,7 @@ class Wire:
         connection: Connection,
         supplier: MemberChannel,
         consumer: MemberChannel,
+        farewells: Farewells,
         changed: Callable[[Wire, WireState, str], None],
         *,
         on_demand: bool = False,
@@ -47,39 +47,38 @@ class Wire:
         self.state: WireState | None = None  # not known yet
         self.trouble = ""
         self.times_joined = 0
+        self.ends = Ends(orb, connection, references)
         self._orb = orb
         self._supplier, self._consumer = supplier, consumer
-        self._at_supplier, self._at_consumer = places_of(connection)
+        self._farewells = farewells
         self._changed = changed
         self._on_demand = on_demand and consumer.tells_all_subscriptions
         self._lock = threading.RLock()
         self._ended = False
-        self._objects: dict[str, Any] = {}
         self._offered: set[tuple[str, str]] = set()
-        if references:
-            self._recall(references)
-
-    @property
-    def references(self) -> dict[str, str]:
-        """To be kept: `consumer_admin` and `proxy_supplier` at the supplier channel, the other two at the consumer channel."""
-        return {name: self._orb.to_string(found) for name, found in self._objects.items()}
 
     def join(self) -> None:
-        """RULES.md 4.3 step 6. Raises what the channels raise, with nothing left behind."""
+        """RULES.md 4.3 step 6. Raises what the channels raise, with nothing left behind. The ends are to be removed, by what the
+        store says, until whoever called puts them there as those of a connection."""
         with self._lock:
+            ends = Ends(self._orb, self.connection)
             try:
-                self._obtain()
-                self._connect()
+                ends.obtain(self._supplier, self._consumer)
+                self._farewells.expect(ends)
+                if self._on_demand:
+                    ends.proxy_supplier.subscription_change(_types({NOBODY}), [])
+                ends.connect()
             except BaseException:
-                self._remove()
+                self._farewells.say(ends)
                 raise
+            self.ends = ends
             self._introduce()
             self.times_joined += 1
             self._set(WireState.JOINED)
 
     def look(self) -> bool:
-        """Whether it is whole now. A wire that has lost a proxy is made anew; one that cannot be reached is left as it is, for
-        what its proxies hold would be lost with them."""
+        """Whether it is whole now. A wire that has lost a proxy is made anew when both channels answer; one that cannot be reached
+        is left as it is, for what its proxies hold would be lost with them."""
         with self._lock:
             if self._ended:
                 return False
@@ -89,9 +88,10 @@ class Wire:
                 self._set(WireState.JOINED)
                 return True
             self._set(WireState.BROKEN, trouble or "a proxy has gone")
-            if not lost:
+            if not lost or not self._channels_answer():
                 return False
-            self._remove()
+            self._farewells.say(self.ends)
+            self.ends = Ends(self._orb, self.connection)
             try:
                 self.join()
             except CORBA.Exception as error:
@@ -99,50 +99,32 @@ class Wire:
                 return False
             return True
 
+    def anew(self) -> Wire:
+        """Of the same connection, not joined yet."""
+        made = Wire(self._orb, self.connection, self._supplier, self._consumer, self._farewells, self._changed)
+        made._on_demand = self._on_demand
+        return made
+
     def cut(self) -> None:
         with self._lock:
             self._ended = True
-            self._remove()
+            self._farewells.say(self.ends)
 
     # Inside, with the lock held
-
-    def _obtain(self) -> None:
-        found = self._objects
-        found["consumer_admin"] = self._supplier.new_admin("consumer")
-        found["proxy_supplier"] = self._bounded(
-            self._at_supplier.obtain(found["consumer_admin"], self.connection.interface)
-        )
-        found["supplier_admin"] = self._consumer.new_admin("supplier")
-        found["proxy_consumer"] = self._bounded(
-            self._at_consumer.obtain(found["supplier_admin"], self.connection.interface)
-        )
-
-    def _connect(self) -> None:
-        """Whoever acts comes last: the proxy that pushes, or the one that pulls."""
-        supplier, consumer = self._objects["proxy_supplier"], self._objects["proxy_consumer"]
-        if self._on_demand:
-            supplier.subscription_change(_types({NOBODY}), [])
-        if self._at_supplier.style == "push":
-            self._at_consumer.connect(consumer, supplier)
-            self._at_supplier.connect(supplier, consumer)
-        else:
-            self._at_supplier.connect(supplier, consumer)
-            self._at_consumer.connect(consumer, supplier)
 
     def _introduce(self) -> None:
         """What was offered and wanted before they met. From then on channels tell each other of changes; those that do not have
         their offers carried by `look`."""
-        supplier, consumer = self._objects["proxy_supplier"], self._objects["proxy_consumer"]
         self._offered = set()
         self._carry_offers()
         if self._consumer.tells_all_subscriptions:
             with suppress(CORBA.Exception):
-                wanted = consumer.obtain_subscription_types(CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON)
+                wanted = self.ends.proxy_consumer.obtain_subscription_types(CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON)
                 if wanted:
-                    supplier.subscription_change(wanted, [])
+                    self.ends.proxy_supplier.subscription_change(wanted, [])
 
     def _carry_offers(self) -> None:
-        supplier, consumer = self._objects["proxy_supplier"], self._objects["proxy_consumer"]
+        supplier, consumer = self.ends.proxy_supplier, self.ends.proxy_consumer
         with suppress(CORBA.Exception):  # a service without this: TAO's raises NO_IMPLEMENT
             types = supplier.obtain_offered_types(CosNotifyChannelAdmin.ALL_NOW_UPDATES_ON)
             offered = {(type_.domain_name, type_.type_name) for type_ in types}
@@ -152,12 +134,12 @@ class Wire:
 
     def _examine(self) -> tuple[bool, str]:
         """Whether a proxy is lost, and what else is wrong."""
-        if len(self._objects) < 4:
+        if not self.ends.are_whole:
             return True, ""
         trouble = ""
-        for name in ("proxy_supplier", "proxy_consumer"):
+        for proxy in (self.ends.proxy_supplier, self.ends.proxy_consumer):
             try:
-                if self._objects[name]._non_existent():
+                if proxy._non_existent():
                     return True, ""
             except (CORBA.OBJECT_NOT_EXIST, CORBA.INV_OBJREF):
                 return True, ""
@@ -165,34 +147,13 @@ class Wire:
                 trouble = spell(error)
         return False, trouble
 
-    def _remove(self) -> None:
-        """Proxies first: a channel whose admin is destroyed may tell the other side, which would not know what that means."""
-        objects, self._objects = self._objects, {}
-        order = (("proxy_supplier", self._at_supplier), ("proxy_consumer", self._at_consumer))
-        dead: set[str] = set()
-        for name, place in order:
-            if name in objects and not _heard(objects[name], place.disconnect):
-                dead.add(name)
-        for name, beside in (("consumer_admin", "proxy_supplier"), ("supplier_admin", "proxy_consumer")):
-            if name in objects and beside not in dead:
-                _heard(objects[name], lambda admin: admin.destroy())
-
-    def _recall(self, references: dict[str, str]) -> None:
-        module = CosNotifyChannelAdmin
-        interfaces = {
-            "consumer_admin": module.ConsumerAdmin,
-            "proxy_supplier": self._at_supplier.interface,
-            "supplier_admin": module.SupplierAdmin,
-            "proxy_consumer": self._at_consumer.interface,
-        }
-        for name, interface in interfaces.items():
-            if name in references:
-                found = self._orb.corba.string_to_object(references[name])
-                self._objects[name] = self._bounded(found._unchecked_narrow(interface))
-
-    def _bounded(self, reference: Any) -> Any:
-        set_time_out(reference, self._orb.settings.call_timeout_ms)
-        return reference
+    def _channels_answer(self) -> bool:
+        """Otherwise there is no use in trying: what a peer that hangs is asked for is made there when nobody waits any more."""
+        try:
+            return not any(channel.reference._non_existent() for channel in (self._supplier, self._consumer))
+        except CORBA.Exception as error:
+            self.trouble = spell(error)
+            return False
 
     def _set(self, state: WireState, trouble: str = "") -> None:
         changed = state is not self.state
@@ -203,20 +164,3 @@ class Wire:
 
 def _types(types: set[tuple[str, str]]) -> Any:
     return [CosNotification.EventType(*type_) for type_ in sorted(types)]
-
-
-def _heard(reference: Any, call: Callable[[Any], None]) -> bool:
-    """Whether the peer can be reached; it may have forgotten the object already."""
-    try:
-        set_time_out(reference, FAREWELL_MS)
-        call(reference)
-    except (CORBA.OBJECT_NOT_EXIST, CORBA.INV_OBJREF):
-        return True
-    except CORBA.Exception:
-        return False
-    return True
-
-
-def disconnect(place: Place, proxy: Any) -> None:
-    """A proxy whose client was not taken."""
-    _heard(proxy, place.disconnect)

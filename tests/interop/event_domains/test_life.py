@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.references import resolve
 from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin, CosNotification, CosNotifyChannelAdmin
 from tests.contract.wires.cosnotification import Peer
@@ -26,9 +28,12 @@ from tests.interop.event_domains.plant import (
     pulled,
     until,
 )
+from tests.parts.gateway import Gateway
+from tests.parts.ports import ReservedPort
 
 
-def test_a_restart_keeps_ids_defaults_and_what_is_joined(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [Gateway.stop, Gateway.kill], ids=["stop", "kill"])
+def test_a_restart_keeps_ids_defaults_and_what_is_joined(tmp_path: Path, end: Callable[[Gateway], object]) -> None:
     peer = Peer(tmp_path)  # channels that outlive the gateway
     peer.start()
     try:
@@ -45,7 +50,7 @@ def test_a_restart_keeps_ids_defaults_and_what_is_joined(tmp_path: Path) -> None
             consumer = domain.connect_pull_consumer(None)
             admins = [channel.get_all_consumeradmins() for channel in channels]
 
-            here.gateway.stop()
+            end(here.gateway)
             supplier = (
                 channels[0]
                 ._get_default_supplier_admin()
@@ -92,7 +97,7 @@ def test_a_channel_that_dies_breaks_its_connections_and_they_are_mended(tmp_path
             domain.add_channel(far)
             domain.add_channel(near)
             id_ = domain.add_connection(connection(0, 1))
-            facts = {"event": "domain connection changed", "domain": "domain 0", "connection": id_}
+            facts = _facts(id_)
             here.gateway.wait_for_log(**facts, state="joined")
 
             _kill_orb(here)
@@ -115,6 +120,72 @@ def test_a_channel_that_dies_breaks_its_connections_and_they_are_mended(tmp_path
             peer.kill()
 
 
+def test_a_channel_of_another_process_that_is_killed_and_returns_is_joined_again(tmp_path: Path) -> None:
+    """Under the same reference, as services do that keep their channels; the proxies are gone."""
+    (tmp_path / "far").mkdir()
+    with plant(tmp_path) as here, ReservedPort() as port:
+        far = {
+            "name": "far",
+            "orb": {"listen": f"127.0.0.1:{port.number}"},
+            "services": {"notification": {"factory_ior": "notify.ior", "channels": 2, "store": "notify.db"}},
+        }
+        with Gateway(tmp_path / "far", far) as other:
+            file = str(other.folder / "notify.ior")
+            factory = resolve(here.orb, file, CosNotifyChannelAdmin.EventChannelFactory, 5000)
+            channels = [factory.get_event_channel(0), here.channels.get_event_channel(0), factory.get_event_channel(1)]
+            domain = here.new_domain()
+            for channel in channels:
+                domain.add_channel(channel)
+            ids = [domain.add_connection(connection(0, 1)), domain.add_connection(connection(1, 2, STRUCTURED, PULL))]
+            other.kill()
+            for id_ in ids:
+                here.gateway.wait_for_log(**_facts(id_), state="broken")
+            assert domain.get_all_connections() == ids, "a broken connection is still one"
+            other.start()
+            for id_ in ids:
+                until(lambda id_=id_: _joined(here, _facts(id_)) == 2)  # type: ignore[misc]
+            until(lambda: answers(channels[0]))
+            consumer = domain.connect_pull_consumer_with_id(None, 2)
+            domain.connect_push_supplier_with_id(None, 0).push(number(7))
+            assert pulled(consumer) == 7
+            assert not consumer.try_pull()[1], "once: what was left of the old connections is gone"
+            near = channels[1]
+            assert len(near.get_all_consumeradmins()) == len(near.get_all_supplieradmins()) == 2
+
+
+@pytest.mark.parametrize("end", [Gateway.stop, Gateway.kill], ids=["stop", "kill"])
+def test_what_is_removed_while_a_channel_hangs_is_taken_away_later(
+    tmp_path: Path, end: Callable[[Gateway], object]
+) -> None:
+    """Also by the next process of the gateway."""
+    peer = Peer(tmp_path)
+    peer.start()
+    try:
+        with plant(tmp_path) as here:
+            channels = _channels_of(here, peer)
+            domain = here.new_domain()
+            for channel in channels:
+                domain.add_channel(channel)
+            before = [channel.get_all_consumeradmins() for channel in channels]
+            domain.add_connection(connection(0, 1))
+            supplier = domain.connect_push_supplier_with_id(None, 0)
+            consumer = domain.connect_pull_consumer_with_id(None, 1)
+            assert peer.pid is not None
+            os.kill(peer.pid, signal.SIGSTOP)
+            set_time_out(domain, 30_000)
+            domain.remove_connection(0)
+            assert domain.get_all_connections() == []
+            end(here.gateway)
+            os.kill(peer.pid, signal.SIGCONT)
+            here.gateway.start()
+            until(lambda: channels[0].get_all_consumeradmins() == before[0])
+            until(lambda: len(channels[1].get_all_supplieradmins()) == 1)
+            supplier.push(number(1))
+            assert not consumer.try_pull()[1]
+    finally:
+        peer.kill()
+
+
 def test_a_channel_that_refuses_leaves_nothing_behind(shared: Plant) -> None:
     full, _ = shared.channels.create_channel([], [])
     full.set_admin([_long("MaxConsumers", 0), _long("MaxSuppliers", 1)])
@@ -134,6 +205,10 @@ def test_a_channel_that_refuses_leaves_nothing_behind(shared: Plant) -> None:
     with pytest.raises(CORBA.INTERNAL):
         domain.connect_pull_consumer_with_id(None, 1)
     domain.destroy()
+
+
+def _facts(id_: int) -> dict[str, Any]:
+    return {"event": "domain connection changed", "domain": "domain 0", "connection": id_}
 
 
 def _channels_of(here: Plant, peer: Peer) -> list[Any]:
