@@ -18,8 +18,8 @@ from mappings.idl_types import Exception_, IdlType, Sequence, String, Struct, WS
 from mappings.known_types import KNOWN
 from mappings.makers import maker
 from mappings.model import Any_, Property, StructuredEvent
+from mappings.plan_source import PlanSource
 from mappings.translate.plan_cache import PlanCache
-from mappings.translate.plan_source import PlanSource
 
 EventPlan: TypeAlias = Callable[[dict[str, Any]], "StructuredEvent | None"]
 """None for a form of another shape. Raises MappingError; for no form at all KeyError, TypeError, ValueError or AttributeError."""

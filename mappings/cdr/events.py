@@ -6,30 +6,27 @@ data UTF-16. Whatever the octets are, reading raises MappingError (MAP-CDR-…, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable
+from struct import Struct as Packing
+from typing import Any, Final, TypeVar
 
 from mappings.cdr import encode_bare
 from mappings.cdr.errors import malformed
 from mappings.cdr.event_decoder import SMALLEST_EVENT, EventDecoder
+from mappings.cdr.event_plans import PLAN_ERRORS, event_plan, walk_plan
+from mappings.cdr.event_shape import shape_at
 from mappings.cdr.input import Input
+from mappings.cdr.learnt_plans import LearntPlans
 from mappings.cdr.moving import is_movable_event
+from mappings.cdr.walked import Walked
 from mappings.errors import MappingError
 from mappings.event_forms import structured_value
 from mappings.known_types import STRUCTURED_EVENT
 from mappings.model import Any_, StructuredEvent
 
+__all__ = ["EventReader", "Walked", "event_octets", "event_reader"]
+
 T = TypeVar("T")
-
-
-class Walked(NamedTuple):
-    """Where an event ends, and what can be said of it without making it."""
-
-    domain_name: str
-    type_name: str
-    plain_header: bool  # its variable_header is empty
-    end: int
-    movable: bool  # its octets, pads before them not counted, say the same at every offset that 4 divides
 
 
 class EventReader:
@@ -38,51 +35,137 @@ class EventReader:
     def __init__(self, *, little: bool) -> None:
         self._little = little
         self._decoder = EventDecoder(little=little)
+        self._unpack = Packing("<L" if little else ">L").unpack_from
+        self._unpack_two = Packing("<LL" if little else ">LL").unpack_from
+        self._events = LearntPlans(lambda shape: event_plan(shape, little))
+        self._walks = LearntPlans(lambda shape: walk_plan(shape, little))
 
     def event(self, body: bytes, pos: int = 0) -> tuple[StructuredEvent, int]:
         """A CosNotification::StructuredEvent at a position, and where it ends."""
-        source = self._input(body, pos)
-        return _placed(source, self._decoder.event), source.pos
+        planned: tuple[StructuredEvent, int] | None = self._planned(self._events, body, pos)
+        if planned is not None:
+            return planned
+        source = Input(body, pos, little=self._little)
+        return self._read(source), source.pos
 
     def events(self, body: bytes) -> list[StructuredEvent]:
         """A sequence<StructuredEvent>; nothing may stand behind it.
 
         An event in a sequence may name a value of one before it again: such events can be read together only.
         """
-        return self._sequence(body, self._decoder.event)
+        source, count = self._start(body)
+        events = []
+        for _ in range(count):
+            planned = self._planned(self._events, body, source.pos)
+            if planned is None:
+                events.append(self._read(source))
+            else:
+                event, source.pos = planned
+                events.append(event)
+        return _ended(source, events)
 
     def any(self, body: bytes, pos: int = 0) -> tuple[Any_, int]:
         """An any at a position, and where it ends."""
-        source = self._input(body, pos)
+        source = Input(body, pos, little=self._little)
         return _placed(source, self._decoder.any), source.pos
 
     def walk(self, body: bytes, pos: int = 0) -> Walked:
         """Judges what `event` would make, and makes nothing."""
-        return _placed(self._input(body, pos), self._walk)
+        planned: Walked | None = self._planned(self._walks, body, pos)
+        return self._walk(Input(body, pos, little=self._little)) if planned is None else planned
 
     def walk_all(self, body: bytes) -> list[Walked]:
         """Judges what `events` would make."""
-        return self._sequence(body, self._walk)
+        source, count = self._start(body)
+        ways = []
+        for _ in range(count):
+            way: Walked | None = self._planned(self._walks, body, source.pos)
+            if way is None:
+                way = self._walk(source)
+            else:
+                source.pos = way.end
+            ways.append(way)
+        return _ended(source, ways)
+
+    def _start(self, body: bytes) -> tuple[Input, int]:
+        """One input for all events, for those that are read thoroughly may name each other's values."""
+        source = Input(body, 0, little=self._little)
+        count = source.ulong()
+        source.check_room(count, SMALLEST_EVENT)
+        return source, count
+
+    # Thoroughly, and learning from it -----------------------------------------------------------------------------------------
+
+    def _read(self, source: Input) -> StructuredEvent:
+        return self._thorough(self._events, source)
 
     def _walk(self, source: Input) -> Walked:
-        event = self._decoder.event(source)
+        event = self._thorough(self._walks, source)
         plain_header, movable = not event.variable_header, is_movable_event(event)
         return Walked(event.domain_name, event.type_name, plain_header, source.pos, movable)
 
-    def _sequence(self, body: bytes, read: Callable[[Input], T]) -> list[T]:
-        def read_all(source: Input) -> list[T]:
-            count = source.ulong()
-            source.check_room(count, SMALLEST_EVENT)
-            return [read(source) for _ in range(count)]
+    def _thorough(self, plans: LearntPlans, source: Input) -> StructuredEvent:
+        pos = source.pos
+        event = _placed(source, self._decoder.event)
+        key, at = self._key(source.data, pos)
+        if plans.is_worth_learning(key, event):
+            plans.learn(key, shape_at(source.data, at, self._little))
+        return event
 
-        source = self._input(body, 0)
-        results = _placed(source, read_all)
-        if source.pos != len(body):
-            raise malformed("MAP-CDR-REST", f"{len(body) - source.pos} octets are left over", source.pos)
-        return results
+    def _key(self, body: bytes, pos: int) -> tuple[Hashable, int]:
+        """What plans are found by, and where they begin; of an event that has been read."""
+        unpack = self._unpack
+        at = (pos + 3) & ~3
+        (domain_length,) = unpack(body, at)
+        at = (at + 7 + domain_length) & ~3
+        (type_length,) = unpack(body, at)
+        at = (at + 7 + type_length) & ~3
+        at = (at + 7 + unpack(body, at)[0]) & ~3
+        return (domain_length, type_length, self._unpack_two(body, at)), at
 
-    def _input(self, body: bytes, pos: int) -> Input:
-        return Input(body, pos, little=self._little)
+    # By a plan ------------------------------------------------------------------------------------------------------------
+
+    def _planned(self, plans: LearntPlans, body: bytes, pos: int) -> Any:
+        """What a plan made; None where it takes the thorough way."""
+        unpack = self._unpack
+        try:
+            at = (pos + 3) & -4
+            (domain_length,) = unpack(body, at)
+            domain_end = at + 3 + domain_length
+            domain_name = body[at + 4 : domain_end].decode()
+            at = (domain_end + 4) & -4
+            (type_length,) = unpack(body, at)
+            type_end = at + 3 + type_length
+            type_name = body[at + 4 : type_end].decode()
+            at = (type_end + 4) & -4
+            (length,) = unpack(body, at)
+            end = at + 3 + length
+            event_name = body[at + 4 : end].decode()
+            if body[domain_end] or body[type_end] or body[end]:
+                return None
+            if "\0" in domain_name or "\0" in type_name or "\0" in event_name:
+                return None
+            at = (end + 4) & -4
+            key = domain_length, type_length, self._unpack_two(body, at)
+            found = plans.get(key, ())
+        except PLAN_ERRORS:
+            return None
+        for plan in found:
+            try:
+                result = plan(body, at, domain_name, type_name, event_name)
+            except PLAN_ERRORS:
+                continue
+            if result is not None:
+                if plan is not found[0]:
+                    plans.served(key, plan)
+                return result
+        return None
+
+
+def _ended(source: Input, results: list[T]) -> list[T]:
+    if source.pos != len(source.data):
+        raise malformed("MAP-CDR-REST", f"{len(source.data) - source.pos} octets are left over", source.pos)
+    return results
 
 
 def _placed(source: Input, read: Callable[[Input], T]) -> T:

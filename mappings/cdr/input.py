@@ -94,6 +94,10 @@ class Input:
             if self._empty_left < 0:
                 raise malformed("MAP-CDR-SIZE", "too many elements that take no octets", self.pos)
 
+    def has_traces(self) -> bool:
+        """Whether what was read would count where more is read: elements that take no octets, values, repository ids."""
+        return self._empty_left != MAX_EMPTY_ELEMENTS or bool(self._values) or bool(self._ids)
+
     # Values -------------------------------------------------------------------------------------------------------------
 
     def value_tag(self) -> int:

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 from mappings.idl_types import IdlType, unalias
 from mappings.makers import maker
 from mappings.model import EMPTY_BODY, Any_, Body, Headers, Message, MessageProperty, Property, StructuredEvent
+from mappings.plan_source import PlanSource, Text
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
 from mappings.translate.body_out import REMAINDER
@@ -26,7 +27,6 @@ from mappings.translate.flatten import Flattener, TooMuch
 from mappings.translate.forward import DEFAULT_PRIORITY, JMS_TYPE, Forward, timeout_entry, timeout_property
 from mappings.translate.leaves import TEXTS
 from mappings.translate.names import TakenNames
-from mappings.translate.plan_source import PlanSource, Text
 from mappings.translate.property_source import PropertySource
 from mappings.translate.shapes import MAX_FIELDS, is_straight, roots_are_apart
 from mappings.translate.shared_text import SharedText

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from mappings.idl_types import Alias, Array, Exception_, IdlType, Sequence, Struct, unalias
+from mappings.plan_source import PlanSource, Text
 from mappings.translate.explanation import Entry
 from mappings.translate.flatten import LENGTH, is_octets
 from mappings.translate.leaves import LARGEST_LONG, TEXTS, Leaf, leaf_of
 from mappings.translate.names import Profile
 from mappings.translate.options import Options
-from mappings.translate.plan_source import PlanSource, Text
 
 
 class PropertySource:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from mappings.checking import INTEGER_RANGES
 from mappings.idl_types import LONG, Alias, Array, Exception_, IdlType, Sequence, Struct, unalias
 from mappings.model import PERSISTENT, Any_, Message, Property, StructuredEvent
+from mappings.plan_source import PlanSource, Text
 from mappings.translate import metadata as se
 from mappings.translate import names, quality
 from mappings.translate.flatten import LENGTH, is_octets
@@ -21,7 +22,6 @@ from mappings.translate.metadata import NO_DYNAMIC
 from mappings.translate.names import TakenNames
 from mappings.translate.native import remaining_ms
 from mappings.translate.plan_cache import PLANS, RECENT
-from mappings.translate.plan_source import PlanSource, Text
 from mappings.translate.rebuild import Rebuilder, Removed, octets_of
 from mappings.translate.reverse import FIXED, Reverse, is_ours, timeout_of, undo_rules
 from mappings.translate.shapes import MAX_FIELDS, is_straight, roots_are_apart
