@@ -157,7 +157,8 @@ class Connection:
         return len(left_behind)
 
     def _remove(self, operation: str, reference: str) -> bool:
-        """Whether somebody has answered."""
+        """Whether somebody is there. Who takes the call and is slow to answer is: JacORB ends an admin only after it has called
+        the dead client some times."""
         for _ in range(2):  # the first call to a peer that was restarted may meet its old connection, and no more
             try:
                 found = self._orb.corba.string_to_object(reference)
@@ -165,7 +166,9 @@ class Connection:
                 found._dynamic_op(operation, (), ())()
             except CORBA.COMM_FAILURE:
                 continue
-            except (CORBA.TRANSIENT, CORBA.TIMEOUT):
+            except CORBA.TIMEOUT as error:
+                return error.completed != CORBA.COMPLETED_NO
+            except CORBA.TRANSIENT:
                 return False
             except CORBA.Exception:
                 return True

@@ -23,6 +23,7 @@ from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
+from adapters.cosnotification.stubs import CosNotifyChannelAdmin
 from mappings import idl_types as idl
 from mappings.cdr.references import Profile, Reference, stringify
 from mappings.model import Property, StructuredEvent
@@ -130,6 +131,32 @@ def test_what_a_failed_connect_could_not_take_back_is_taken_back_later(orb: Orb,
     finally:
         source.close()
     assert admins(host) == before
+
+
+def test_a_peer_that_is_slow_to_end_one_thing_is_asked_for_the_others(orb: Orb, host: ServiceHost) -> None:
+    """JacORB calls a client that has died again and again, before it answers that it has ended an admin."""
+    local = LocalOrb()
+    local.start()
+    channel = host.channels[0]
+    before = admins(host)
+    references = [local.to_string(channel.new_for_consumers(CosNotifyChannelAdmin.AND_OP)[0]) for _ in range(3)]
+    slow = channel._consumer_admins[1]  # the first of them
+    usual = slow.destroy
+
+    def destroy() -> None:
+        time.sleep(1.5)
+        usual()
+
+    slow.destroy = destroy  # type: ignore[method-assign]
+    orb.left_behind.leave(host.factory_ior, [("destroy", reference) for reference in references], None)
+    source = CosNotificationSource(orb, endpoint(host, call_timeout_ms=1000), CHANNEL)
+    source.connect()
+    try:
+        until(lambda: admins(host) == before + 1)
+        assert orb.left_behind.at(host.factory_ior) == []
+    finally:
+        source.close()
+        local.stop()
 
 
 def test_a_long_past_at_a_dead_address_does_not_keep_us_from_the_peer(orb: Orb, host: ServiceHost) -> None:
