@@ -167,7 +167,7 @@ class Connection:
             except CORBA.COMM_FAILURE:
                 continue
             except CORBA.TIMEOUT as error:
-                return error.completed != CORBA.COMPLETED_NO
+                return bool(error.completed != CORBA.COMPLETED_NO)
             except CORBA.TRANSIENT:
                 return False
             except CORBA.Exception:

@@ -174,6 +174,10 @@ def _is_reference(text: str) -> bool:
 
 
 def _read(name: str, timeout_ms: int, ca_file: str | None) -> str:
+    if not name:
+        raise StopError(
+            "COR-REFERENCE", "the reference is empty", hint="write IOR:…, corbaloc:…, or a file that holds one"
+        )
     on_the_web = name.lower().startswith(_WEB)
     content = fetch(name, timeout_ms, ca_file) if on_the_web else _read_file(name)
     text = _first_reference(content.decode("latin-1").removeprefix(_BYTE_ORDER_MARK))

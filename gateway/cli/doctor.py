@@ -28,7 +28,7 @@ def doctor(
         typer.Argument(
             metavar="REFERENCE|CONFIGURATION…",
             help="IOR:…, corbaloc:…, corbaname:…, a URL or file that holds one of them; or a configuration (.yaml), whose "
-            "CORBA endpoints are all examined.",
+            "CORBA endpoints are all examined, and its services where they run.",
             show_default=False,
         ),
     ],
@@ -82,6 +82,8 @@ def _patients(targets: list[str], given: dict[str, Any]) -> Iterator[tuple[OrbSe
     for target in targets:
         if target.endswith(YAML):
             settings = _settings(Path(target))
+            if not any(found for _, found in _by_orb(settings)):
+                print(f"{target}: no CORBA endpoint, and no service that runs: nothing to examine", file=sys.stderr)
             yield from ((orb.model_copy(update=given), found) for orb, found in _by_orb(settings) if found)
 
 
@@ -119,7 +121,16 @@ def _by_orb(settings: Any) -> list[tuple[OrbSettings, list[tuple[str, str]]]]:
             add(settings.endpoints.get(channel.endpoint), f"channel {id_}", channel.reference)
     if settings.orb.naming_service is not None:
         found[0][1].append(("orb.naming_service", settings.orb.naming_service))
+    found[0][1].extend(_of_services(settings))
     return found
+
+
+def _of_services(settings: Any) -> Iterator[tuple[str, str]]:
+    """What the gateway hosts itself, if it runs: the files are there as long as it does."""
+    for name in settings.services.model_fields_set:
+        file = getattr(getattr(settings.services, name), "factory_ior", None)
+        if file is not None and Path(file).is_file():
+            yield f"services.{name}", file
 
 
 def _check_address(option: str, text: str | None, *, any_port: bool) -> None:

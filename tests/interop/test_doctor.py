@@ -92,6 +92,20 @@ def test_every_endpoint_of_a_configuration(peer: Peer, tmp_path: Path) -> None:
     assert doctor(str(config))[0] == 78
 
 
+def test_the_services_of_a_configuration_where_they_run(peer: Peer, tmp_path: Path) -> None:
+    config = tmp_path / "isthmus.yaml"
+    ior = tmp_path / "factory.ior"
+    config.write_text(f"name: x\nservices: {{notification: {{factory_ior: {ior}}}}}\n")
+    run = subprocess.run([ISTHMUS, "doctor", str(config)], capture_output=True, text=True, check=False, timeout=60)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert "nothing to examine" in run.stderr
+    ior.write_text(peer.ior.read_text())
+    status, (diagnosis,) = doctor(str(config), "--callback")
+    assert status == 0
+    assert diagnosis["target"] == "services.notification"
+    assert [verdict for verdict, _ in checks(diagnosis, "callback")] == ["ok"]
+
+
 def test_a_port_that_the_gateway_has_is_left_alone(peer: Peer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -163,6 +177,7 @@ CODE_SETS_OF_ANOTHER_AGE = component(1, encapsulated(b"\0\0\0", b"\1\0\1\0" + b"
         ("corbaloc:ssliop:host:1/k", "tls", "error", "TLS"),
         ("corbaloc::[::1]:99,:other:98/k", "reference", "ok", "key is k"),
         ("nowhere.ior", "reference", "error", "cannot be read"),
+        (" ", "reference", "error", "is empty"),
     ],
 )  # fmt: skip
 def test_what_a_reference_says_of_itself(
