@@ -22,6 +22,9 @@ class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
         """A service that this process hosts is ready, or has stopped, or an ORB has died; `facts` name its address or the file of
         its reference."""
 
+    def service_found(self, service: str, error: IsthmusError) -> None:
+        """Something about a service that its owner should know."""
+
     def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
         """The store of a service cannot be written, or can be again (None)."""
 

@@ -157,7 +157,7 @@ class Services:
                 rmi.supplier_channel,
             ),
             store_changed=lambda error: self._listener.service_store_changed("notification", error),
-            found=lambda error: self._listener.service_changed("notification", "ready", error),
+            found=lambda error: self._listener.service_found("notification", error),
         )
         service.start()
         self._undo.append(service.stop)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 TIMEOUT_MS: Final = 5_000
+COUNTS: Final = ("suppliers", "consumers", "accepted", "waiting")
+LOSSES: Final = ("discarded", "expired", "refused", "abandoned")
 
 
 def advertise(
@@ -55,7 +57,8 @@ def _show_channel(console: Console, channel: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    counts = ", ".join(f"{channel[name]} {name}" for name in ("suppliers", "consumers", "accepted", "waiting"))
+    shown = [*COUNTS, *(name for name in LOSSES if channel[name])]
+    counts = ", ".join(f"{channel[name]} {name}" for name in shown)
     console.print(Text(f"{channel['kind']} {channel['id']}: {counts}"))
     table = Table("domain", "type", "passed", "offers", "by", "subscriptions", "by", box=None)
     for column in (table.columns[2], table.columns[3], table.columns[5]):

@@ -25,6 +25,7 @@ KINDS: Final[Mapping[str, str]] = {
     "StoreChanged": "A store cannot be written, or can be again: journal, dead letters, duplicates, capture, or a service's.",
     "JournalFinding": "Something about a journal that its owner must know: damage, what was dropped, links left behind.",
     "ServiceChanged": "A service that the gateway hosts is ready, or has stopped; an ORB has died, or is there again.",
+    "ServiceFinding": "What the owner of a service of ours must know: a client was given up, stored events cannot be read.",
     "DomainConnectionChanged": "A connection of an event domain over CORBA is joined, or broken.",
     "Heartbeat": "The gateway is alive; how many links are ready, what is pending. By `heartbeat_secs` of the channel.",
     "NoticesLost": "More was to be told than could be kept; the oldest notices went.",

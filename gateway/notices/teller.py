@@ -151,6 +151,10 @@ class Teller:
             self._troubled_services.discard(service)
         self._post("ServiceChanged", service, severity, f"{service} is {state}", error, State=state)
 
+    def service_found(self, service: str, error: IsthmusError) -> None:
+        self._listener.service_found(service, error)
+        self._post("ServiceFinding", service, "warning", f"service {service}", error)
+
     def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
         self._listener.service_store_changed(service, error)
         self._store("store", service, error)

@@ -90,6 +90,9 @@ class GatewayLog:
         else:
             self._log.warning("service changed", service=service, state=state, **facts, **_spelt_out(error))
 
+    def service_found(self, service: str, error: IsthmusError) -> None:
+        self._log.warning("service finding", service=service, **_spelt_out(error))
+
     def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
         if error is None:
             self._log.info("store changed", service=service, state="ready")

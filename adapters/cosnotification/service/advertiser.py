@@ -10,6 +10,7 @@ from adapters.cosnotification.service.advertiser_stubs import ChannelReport, Par
 from adapters.cosnotification.service.consumer_admin import ConsumerAdmin
 from adapters.cosnotification.service.event_types import TypeBoard
 from adapters.cosnotification.service.peer import is_visible
+from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from mappings.filters.event_types import EventType
 
 if TYPE_CHECKING:
@@ -34,7 +35,11 @@ def report(channel: Channel) -> ChannelReport:
     consumers = channel.clients_of(ConsumerAdmin)
     suppliers = len(channel.proxies) - consumers
     waiting = sum(route.waiting for route in channel.hub.routes)
-    return ChannelReport(channel.PLACE, channel.id, suppliers, consumers, channel.hub.accepted, waiting, types)
+    losses = channel.past_losses.total
+    for proxy in channel.proxies:
+        if isinstance(proxy, ProxySupplier):
+            losses = losses.plus(proxy.losses)
+    return ChannelReport(channel.PLACE, channel.id, suppliers, consumers, channel.hub.accepted, waiting, *losses, types)
 
 
 def _by_type(board: TypeBoard) -> dict[EventType, list[Any]]:

@@ -48,7 +48,18 @@ class ChannelReport(omniORB.StructBase):  # type: ignore[misc]
     _NP_RepositoryId = "IDL:Isthmus/ChannelReport:1.0"
 
     def __init__(
-        self, kind: str, id: int, suppliers: int, consumers: int, accepted: int, waiting: int, types: list[TypeReport]
+        self,
+        kind: str,
+        id: int,
+        suppliers: int,
+        consumers: int,
+        accepted: int,
+        waiting: int,
+        discarded: int,
+        expired: int,
+        refused: int,
+        abandoned: int,
+        types: list[TypeReport],
     ) -> None:
         self.kind = kind
         self.id = id
@@ -56,6 +67,10 @@ class ChannelReport(omniORB.StructBase):  # type: ignore[misc]
         self.consumers = consumers
         self.accepted = accepted
         self.waiting = waiting
+        self.discarded = discarded
+        self.expired = expired
+        self.refused = refused
+        self.abandoned = abandoned
         self.types = types
 
 
@@ -74,7 +89,12 @@ _TYPES: Final = _sequence(
 REPORTS: Final = _sequence(
     ChannelReport,
     *("kind", _STRING, "id", tcInternal.tv_long, "suppliers", tcInternal.tv_ulong, "consumers", tcInternal.tv_ulong),
-    *("accepted", tcInternal.tv_ulonglong, "waiting", tcInternal.tv_ulonglong, "types", _TYPES),
+    *(
+        part
+        for count in ("accepted", "waiting", "discarded", "expired", "refused", "abandoned")
+        for part in (count, tcInternal.tv_ulonglong)
+    ),
+    *("types", _TYPES),
 )
 
 

@@ -13,6 +13,7 @@ from adapters.cosnotification.service.consumer_admin import ConsumerAdmin
 from adapters.cosnotification.service.engine.hub import Hub
 from adapters.cosnotification.service.event_types import TypeBoard, Types, types_to_orb
 from adapters.cosnotification.service.filter_factory import FilterFactory
+from adapters.cosnotification.service.losses import LossesOfThePast
 from adapters.cosnotification.service.objects import Numbers, QosAdmin, ServiceObject
 from adapters.cosnotification.service.proxy import Proxy
 from adapters.cosnotification.service.qos import Level, Qos
@@ -38,6 +39,7 @@ class Channel(ServiceObject, QosAdmin):
         self.hub = Hub(place)
         self.qos = Qos(Level.CHANNEL, persistent=service.store is not None)
         self.admin_properties = AdminProperties()
+        self.past_losses = LossesOfThePast()
         self.offers = TypeBoard(self._tell_consumers)
         self.subscriptions = TypeBoard(self._tell_suppliers)
         self._announcer = Announcer(str(id_))

@@ -60,11 +60,13 @@ class ServiceHost:
         in_memory: int = IN_MEMORY,
         retry: RetryPolicy | None = None,
         store_changed: Callable[[str], None] = lambda reason: None,
+        client_lost: Callable[[str, str, int], None] = lambda place, address, waiting: None,
         room: str = ROOM,
     ) -> None:
         """`secret`: keys of what is made at every start come from it, where there is no store that has one.
 
-        `store_changed` is told why the store cannot be written, and "" when it can be again; it must not block.
+        `store_changed` is told why the store cannot be written, and "" when it can be again; `client_lost` whose connection was
+        given up, from which address it came, and how many events waited for it. They must not block.
         """
         self.orb = orb
         self._secret = secret or secrets.token_bytes(32)
@@ -72,6 +74,7 @@ class ServiceHost:
         self.boxing = boxing or Boxing()
         self._store_path = store
         self._store_changed = store_changed
+        self.client_lost = client_lost
         self.store: Store | None = None
         self.ledger: Ledger | None = None
         self.reviving = False

@@ -149,7 +149,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
 
     def disconnect(self) -> None:
         """By the client."""
-        if not self.leave():
+        if not self._depart():
             raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
         self.changed()
 
@@ -209,9 +209,20 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
     # What the service calls
 
     def leave(self) -> bool:
+        """The client is lost: it wants nothing more, or could not be reached for too long. As `_depart`."""
+        return self._depart(lost=True)
+
+    @property
+    def waiting(self) -> int:
+        """Events that are on their way to the client."""
+        return 0
+
+    def _depart(self, *, lost: bool = False) -> bool:
         """The connection is over, whoever ended it; the client is not told. True for the first caller."""
         if not self.end():
             return False
+        if lost:
+            self.service.client_lost(self.place, self.owner, self.waiting)
         self._connected = False
         self.admin.forget(self.id)
         self.on_leave()
@@ -227,7 +238,7 @@ class Proxy(ServiceObject, QosAdmin, FilterAdmin):
 
     def dismiss(self) -> None:
         """The service ends the connection, and tells the client; nobody waits for that."""
-        if self.leave() and self._client is not None:
+        if self._depart() and self._client is not None:
             self.channel.service.farewell(self._say_farewell)
 
     def _say_farewell(self) -> None:

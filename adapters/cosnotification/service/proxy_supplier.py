@@ -9,8 +9,10 @@ from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.event_queue import QueueRules
 from adapters.cosnotification.service.engine.filter_set import Test, combined
 from adapters.cosnotification.service.engine.ordering import Order, Rules
+from adapters.cosnotification.service.engine.outlet import Outlet
 from adapters.cosnotification.service.engine.route import Mapping, Route
 from adapters.cosnotification.service.event_types import EVERYTHING
+from adapters.cosnotification.service.losses import Losses
 from adapters.cosnotification.service.mapped_qos import MappedQos
 from adapters.cosnotification.service.proxy import Proxy
 from adapters.cosnotification.service.store.kept import Find
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 class ProxySupplier(Proxy, MappedQos):
     admin: ConsumerAdmin
+    outlet: Outlet | None = None  # of a consumer that is pushed to
     can_take: Test | None = None  # what a consumer of this kind can be given at all; None: everything
 
     def __init__(self, admin: ConsumerAdmin, id_: int) -> None:
@@ -61,8 +64,18 @@ class ProxySupplier(Proxy, MappedQos):
         self.listener = offers_to(client)
         self.channel.hub.add(self.route)
 
+    @property
+    def waiting(self) -> int:
+        return self.route.waiting
+
+    @property
+    def losses(self) -> Losses:
+        """Of a consumer that is there."""
+        return Losses(self.queue.discarded, self.queue.expired, 0 if self.outlet is None else self.outlet.unfit)
+
     def on_leave(self) -> None:
         self.channel.hub.remove(self.route)
+        self.channel.past_losses.add(self.losses._replace(abandoned=self.waiting))
         self.channel.subscriptions.set(self, frozenset())
         self.route.stop()
         self.queue.nudge()

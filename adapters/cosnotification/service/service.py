@@ -90,29 +90,42 @@ class NotificationService:
     # What the supervisor calls
 
     def on_frame(self, worker: Worker, frame: tuple[Any, ...]) -> bool:
-        _, _, what, fact = frame
-        if what == "unreadable":
-            self._found(
-                StopError(
-                    "COR-STORE-EVENTS",
-                    f"{fact} events that are still owed to consumers cannot be read",
-                    path=self._store or "",
-                    hint="they stay in the store: keep a copy of it, and report this",
-                )
-            )
-        elif bool(fact) != self._store_fails:
-            self._store_fails = bool(fact)
-            self._store_changed(
-                RetryLaterError(
-                    "COR-STORE-WRITE",
-                    f"the Notification Service's store cannot be written: {fact}",
-                    path=self._store or "",
-                    hint="make room, or mend the disk: until then persistent events and changes are refused (PERSIST_STORE)",
-                )
-                if fact
-                else None
-            )
+        _, _, what, *facts = frame
+        if what == "store":
+            self._on_store(*facts)
+        else:
+            self._found(self._unreadable(*facts) if what == "unreadable" else _lost(*facts))
         return False
+
+    def _on_store(self, reason: str) -> None:
+        if bool(reason) == self._store_fails:
+            return
+        self._store_fails = bool(reason)
+        error = RetryLaterError(
+            "COR-STORE-WRITE",
+            f"the Notification Service's store cannot be written: {reason}",
+            path=self._store or "",
+            hint="make room, or mend the disk: until then persistent events and changes are refused (PERSIST_STORE)",
+        )
+        self._store_changed(error if reason else None)
+
+    def _unreadable(self, count: int) -> AdapterError:
+        return StopError(
+            "COR-STORE-EVENTS",
+            f"{count} events that are still owed to consumers cannot be read",
+            path=self._store or "",
+            hint="they stay in the store: keep a copy of it, and report this",
+        )
 
     def on_worker_lost(self, worker: Worker, error: ReconnectError) -> None:
         """The next worker gets the service again, and says then how its store is."""
+
+
+def _lost(place: str, address: str, waiting: int) -> AdapterError:
+    gone = f", and {waiting} events that waited for it are gone" if waiting else ""
+    return StopError(
+        "COR-CLIENT-LOST",
+        f"a client cannot be reached, or wants nothing more: its connection is ended{gone}",
+        path=f"{place} {address}".strip(),
+        hint="see whether it runs; with ConnectionReliability Persistent it is waited for",
+    )

@@ -182,9 +182,9 @@ class Worker:
         id_, read, untyped, interface, channel = rmi
         interfaces = read_interfaces(idl, include) if idl else ()
 
-        def tell(what: str, fact: str | int) -> None:
+        def tell(what: str, *facts: str | int) -> None:
             with suppress(Closed):
-                self._frames.send(("service", end, what, fact))
+                self._frames.send(("service", end, what, *facts))
 
         service = ServiceHost(
             self._running,
@@ -196,6 +196,7 @@ class Worker:
             hides_others=hides_others,
             boxing=Boxing(id_, read, untyped=untyped),
             store_changed=lambda reason: tell("store", reason),
+            client_lost=lambda place, address, waiting: tell("lost", place, address, waiting),
         )
         service.start()
         tell("store", "")

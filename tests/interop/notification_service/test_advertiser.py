@@ -16,7 +16,16 @@ from adapters.cosnotification.compiled_idl import compile_idl
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.service.advertiser_stubs import Advertiser, ChannelReport, Party, TypeReport
 from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyChannelAdmin__POA, omniORB
-from tests.interop.notification_service.clients import AND_OP, CLIENTS, Channel, event, until
+from tests.interop.notification_service.clients import (
+    AND_OP,
+    CLIENTS,
+    Channel,
+    drain,
+    event,
+    number_of,
+    until,
+)
+from tests.interop.notification_service.test_qos import longs, timed
 from tests.parts.gateway import ISTHMUS
 
 
@@ -66,6 +75,51 @@ def test_everything_that_is_offered_wanted_and_passed(channel: Channel, service:
         ("", "%ALL"): {**nobody, "passed": 0, "subscriptions": 1, "subscribed_by": by(consumers, 2)},
         ("x", "*"): {**nobody, "passed": 0, "subscriptions": 1, "subscribed_by": by(consumers, 3)},
     }
+
+
+def test_what_consumers_did_not_get_is_counted(channel: Channel, service: tuple[LocalOrb, str]) -> None:
+    def losses() -> list[int]:
+        (report,) = [e for e in advertised(*service, 5000) if e["kind"] == "channel" and e["id"] == channel.id]
+        return [report[name] for name in ("discarded", "expired", "refused", "abandoned")]
+
+    supplier = channel.supplier()
+    puller = channel.puller()
+    puller.set_qos(longs(MaxEventsPerConsumer=2))
+    for number in range(5):
+        supplier.push_structured_event(event(number))
+    assert losses() == [3, 0, 0, 0]
+    assert drain(puller, 2) == [0, 1]
+    supplier.push_structured_event(timed(5, StopTime=-1))
+    assert not puller.try_pull_structured_event()[1]
+    assert losses() == [3, 1, 0, 0]
+
+    consumer, proxy = channel.consumer()
+    take = consumer.push_structured_event
+
+    def choosy(notification: Any) -> None:
+        if number_of(notification) == 6:
+            raise CORBA.BAD_PARAM(0, CORBA.COMPLETED_NO)
+        take(notification)
+
+    consumer.push_structured_event = choosy
+    for number in (6, 7):
+        supplier.push_structured_event(event(number))
+    until(lambda: consumer.numbers == [7])
+    proxy.suspend_connection()
+    for number in (8, 9, 10):
+        supplier.push_structured_event(event(number))
+    until(lambda: losses() == [6, 1, 1, 0])  # the puller has room for two
+    proxy.disconnect_structured_push_supplier()
+    puller.disconnect_structured_pull_supplier()
+    assert losses() == [6, 1, 1, 5], "what has been does not change when they leave"
+    shown = subprocess.run(
+        [ISTHMUS, "advertise", service[1]],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"COLUMNS": "200", "PATH": ""},
+    )
+    assert "0 waiting, 6 discarded, 1 expired, 1 refused, 5 abandoned" in shown.stdout
 
 
 def test_who_leaves_is_not_advertised(channel: Channel, service: tuple[LocalOrb, str]) -> None:
@@ -135,7 +189,7 @@ def test_the_stubs_are_those_of_the_idl() -> None:
     def value(module: Any) -> Any:
         made = [module.Party(*each) for each in parties]
         types = [module.TypeReport("d", "t", 1, 2, 2**40, made, made[:1])]
-        return [module.ChannelReport("channel", 7, 1, 2, 2**33, 4, types)]
+        return [module.ChannelReport("channel", 7, 1, 2, 2**33, 4, 5, 6, 7, 8, types)]
 
     class Ours:
         Party, TypeReport, ChannelReport = Party, TypeReport, ChannelReport

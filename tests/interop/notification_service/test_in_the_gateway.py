@@ -139,6 +139,27 @@ def test_an_orb_that_dies_is_told_though_no_link_uses_it(configuration: Path) ->
         assert "state=ready" in ready
 
 
+def test_a_client_that_is_given_up_is_told(orb: LocalOrb, configuration: Path) -> None:
+    with running(configuration):
+        channel = Channel(orb, configuration.with_name("factory.ior").read_text())
+        consumer, proxy = channel.consumer()
+
+        def farewell(_: Any) -> None:
+            raise CORBA.OBJECT_NOT_EXIST(0, CORBA.COMPLETED_NO)
+
+        consumer.push_structured_event = farewell
+        proxy.suspend_connection()
+        supplier = channel.supplier()
+        for number in range(3):
+            supplier.push_structured_event(event(number))
+        proxy.resume_connection()
+        until(lambda: told(configuration, "COR-CLIENT-LOST"))
+        (line,) = told(configuration, "COR-CLIENT-LOST")
+        assert "3 events that waited" in line
+        assert "ConsumerAdmin/0/proxy/" in line
+        assert "127.0.0.1" in line
+
+
 def test_an_event_of_the_store_that_cannot_be_read_is_told_and_kept(orb: LocalOrb, configuration: Path) -> None:
     with running(configuration) as gateway:
         supplier, consumer = _reliable_ends(orb, configuration)

@@ -40,6 +40,9 @@ class Listener(Recorder):
     def service_changed(self, service: str, state: str, error: IsthmusError | None = None, **facts: object) -> None:
         self.services[service] = {"state": state, **facts}
 
+    def service_found(self, service: str, error: IsthmusError) -> None:
+        self.lines.append((f"service {service}", "found", error.code))
+
     def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
         self.lines.append((f"store {service}", "ready" if error is None else "down", error.code if error else None))
 
