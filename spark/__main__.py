@@ -63,15 +63,14 @@ def run(job: Job) -> int:
     """Raises IsthmusError, OSError."""
     from spark.progress import progress
     from spark.reports import write_reports
-    from spark.running import once
+    from spark.running import inventory_of, once
     from spark.session import session
-    from spark.units import take_inventory
 
     out = Path(job.out)
     out.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=out))
     try:
-        inventory = take_inventory(job.captures, job.selection)
+        inventory = inventory_of(job)
         with session(f"isthmus-{job.command}", job.master, job.conf, scratch) as spark, progress(spark, job.command):
             if job.follow:
                 return _follow(spark, job, out)

@@ -15,10 +15,10 @@ from pyspark.sql import functions as sql
 from mappings.captures.layout import ENDS, LEFT, UNCAPTURED
 from mappings.captures.specification import Specification
 from spark.facts import FINDING
+from spark.job import HOUR_MICROS
 
 LISTED: Final = 100
 PERCENTILES: Final = (0.5, 0.9, 0.99)
-HOUR_MICROS: Final = 3_600_000_000
 
 
 class Hop(NamedTuple):
@@ -49,11 +49,12 @@ def audit(
     hops: Sequence[Hop],
     exports: Mapping[str, Any],
     *,
-    whole: bool = True,
+    since: int | None = None,
+    until: int | None = None,
     findings: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """`facts`: a DataFrame. `exports`: by gateway/link, a DataFrame with the `event_id`s that a broker holds. `whole`: nothing was
-    left out by a selection in time, so numbers must begin with 1."""
+    """`facts`: a DataFrame, of the events that are selected and of those around them. `exports`: by gateway/link, a DataFrame with the
+    `event_id`s that a broker holds. `since`, `until`: the selection in time; without a beginning, numbers must begin with 1."""
     facts = facts.withColumn("where", sql.concat_ws("/", "gateway", "link"))
     damage = [
         {
@@ -69,20 +70,21 @@ def audit(
         .orderBy("event_id", "error_code")
         .collect()
     ]
-    events = facts.where(sql.col("status") != FINDING)
-    single = events.where(sql.col("status") != UNCAPTURED)
+    around = facts.where(sql.col("status") != FINDING)
+    events = around.where("selected")
+    single, single_around = (rows.where(sql.col("status") != UNCAPTURED) for rows in (events, around))
     links = _links(events)
-    lost = _missing(events, whole)
+    lost = _missing(around, since, until)
     repeated = _repeated(single)
     duplicates = _duplicates(single)
     order = _order(single)
-    waiting = _waiting(single)
+    waiting = _waiting(single, single_around)
     payloads = _listed(
         single.where("finding is not null").select("where", "run", "seq", "event_id", "finding"),
         ("where", "run", "seq"),
     )
-    between = [_hop(single, hop) for hop in hops]
-    brokers = [_export(single, where, ids) for where, ids in sorted(exports.items())]
+    between = [_hop(single, single_around, hop) for hop in hops]
+    brokers = [_export(single, single_around, where, ids) for where, ids in sorted(exports.items())]
     uncaptured = sum(row["uncaptured"] for row in links)
     problems = {
         "missing": lost["count"],
@@ -142,16 +144,23 @@ def _listed(frame: Any, order: Sequence[str]) -> dict[str, Any]:
     return {"count": count, "listed": [row.asDict() for row in rows]}
 
 
-def _missing(events: Any, whole: bool) -> dict[str, Any]:
-    """Numbers of a run that no row has: each was taken by the link, and nothing is known of what became of it."""
+def _missing(around: Any, since: int | None, until: int | None) -> dict[str, Any]:
+    """Numbers of a run that no row has: each was taken by the link, and nothing is known of what became of it. It is of the selected
+    time where the event behind was settled after its beginning, and the one before it before its end."""
     in_order = Window.partitionBy("where", "run").orderBy("seq", "seq_to")
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    first = sql.lit(0) if whole else sql.col("seq") - 1
+    first = sql.lit(0) if since is None else sql.col("seq") - 1
+    in_time = sql.lit(True)
+    if since is not None:
+        in_time &= sql.col("settled_at") >= since
+    if until is not None:
+        in_time &= sql.coalesce(sql.lag("settled_at").over(in_order), sql.col("settled_at")) < until
     gaps = (
-        events.withColumn("end", sql.coalesce("seq_to", "seq"))
+        around.withColumn("end", sql.coalesce("seq_to", "seq"))
         .withColumn("reached", sql.coalesce(sql.max("end").over(before), first))
         .withColumn("after_event", sql.lag("event_id").over(in_order))
-        .where(sql.col("seq") > sql.col("reached") + 1)
+        .withColumn("in_time", in_time)
+        .where("in_time and seq > reached + 1")
         .select(
             "where",
             "run",
@@ -206,20 +215,20 @@ def _order(events: Any) -> dict[str, Any]:
     return _listed(late, ("where", "run", "seq"))
 
 
-def _waiting(events: Any) -> dict[str, Any]:
+def _waiting(events: Any, around: Any) -> dict[str, Any]:
     """Given back to the source when a link ended, and not seen since: the source has them."""
     left = events.where(sql.col("status") == LEFT).select("where", "event_id", sql.col("settled_at").alias("left_at"))
-    ended = events.where(sql.col("status").isin(*ENDS)).select("where", "event_id")
+    ended = around.where(sql.col("status").isin(*ENDS)).select("where", "event_id")
     return _listed(left.join(ended, ["where", "event_id"], "left_anti").distinct(), ("where", "event_id"))
 
 
-def _hop(events: Any, hop: Hop) -> dict[str, Any]:
+def _hop(events: Any, around: Any, hop: Hop) -> dict[str, Any]:
     """Delivered by the one and never taken by the other. What was delivered after the last that the other took is on its way."""
-    sent = events.where((sql.col("where") == hop.sender) & (sql.col("status") == "delivered"))
-    taken = events.where(sql.col("where") == hop.taker)
-    last = taken.agg(sql.max("received_at")).first()[0]
-    unknown = sent.join(taken.select("event_id").distinct(), "event_id", "left_anti")
-    foreign = taken.join(sent.select("event_id").distinct(), "event_id", "left_anti")
+    sent, ever_sent = (_delivered(rows, hop.sender) for rows in (events, around))
+    taken, ever_taken = (rows.where(sql.col("where") == hop.taker) for rows in (events, around))
+    last = ever_taken.agg(sql.max("received_at")).first()[0]
+    unknown = sent.join(ever_taken.select("event_id").distinct(), "event_id", "left_anti")
+    foreign = taken.join(ever_sent.select("event_id").distinct(), "event_id", "left_anti")
     on_the_way = sql.col("settled_at") > sql.lit(last if last is not None else -1)
     return {
         "from": hop.sender,
@@ -232,16 +241,20 @@ def _hop(events: Any, hop: Hop) -> dict[str, Any]:
     }
 
 
-def _export(events: Any, where: str, held: Any) -> dict[str, Any]:
+def _delivered(events: Any, where: str) -> Any:
+    return events.where((sql.col("where") == where) & (sql.col("status") == "delivered"))
+
+
+def _export(events: Any, around: Any, where: str, held: Any) -> dict[str, Any]:
     """What a broker holds against what was delivered to it."""
-    sent = events.where((sql.col("where") == where) & (sql.col("status") == "delivered")).select("event_id").distinct()
+    sent, ever_sent = (_delivered(rows, where).select("event_id").distinct() for rows in (events, around))
     times = held.groupBy("event_id").agg(sql.count("*").alias("times"))
     return {
         "link": where,
         "delivered": sent.count(),
         "held": held.count(),
         "missing": _listed(sent.join(times, "event_id", "left_anti"), ("event_id",)),
-        "unknown": _listed(times.join(sent, "event_id", "left_anti"), ("event_id",)),
+        "unknown": _listed(times.join(ever_sent, "event_id", "left_anti"), ("event_id",)),
         "more_than_once": _listed(times.where("times > 1"), ("event_id",)),
     }
 

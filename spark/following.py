@@ -7,6 +7,7 @@ result is kept under the batch's number: a batch that is done again after a cras
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from spark.facts import write_facts
 from spark.job import Job
 from spark.running import FACTS, Work
 from spark.tallies import Tally
-from spark.units import Unit, files_of, take_inventory, units_of
+from spark.units import Unit, files_of, in_time, mappings_of, units_of
 from spark.validate import add_finding
 
 CHECKPOINT: Final = "checkpoint"
@@ -37,6 +38,7 @@ class Following:
         self._work = Work(job)
         self._samples = ALL if job.command == "catalogue" else job.samples
         self._failure: Exception | None = None
+        self._one_at_a_time = threading.Lock()
 
     def run(self) -> None:
         """Until the time of the job is over, or for ever. Raises what a batch raised."""
@@ -76,6 +78,10 @@ class Following:
         ).start()
 
     def _batch(self, number: int, batch: Any, id_: int) -> None:
+        with self._one_at_a_time:  # each capture has a thread of its own, and there is one report
+            self._taken(number, batch, id_)
+
+    def _taken(self, number: int, batch: Any, id_: int) -> None:
         try:
             self._take(f"{number}-{id_}", sorted(_local(row["path"]) for row in batch.collect()))
         except Exception as trouble:
@@ -86,11 +92,13 @@ class Following:
         units: list[Unit] = []
         findings: list[CaptureError] = []
         for path in paths:
+            if not in_time(path, self._job.selection.with_neighbours):
+                continue
             try:
                 units += units_of(path)
             except CaptureError as finding:
                 findings.append(finding)
-        mappings = take_inventory(self._job.captures, self._job.selection).mappings
+        mappings = mappings_of(self._job.captures)
         part = self._out / PARTS / f"{name}.json"
         part.parent.mkdir(parents=True, exist_ok=True)
         tally = Tally(self._samples)
@@ -117,8 +125,6 @@ class Following:
             CaptureError(str(code), str(message), path=str(path), hint=str(hint))
             for (code, path, message, hint), _, _ in merged.items("finding")
         ]
-        if not any((self._out / FACTS).glob("batch=*")):
-            return {"job": "audit", "events": 0, "findings": [one.to_json() for one in told]}
         return self._work.audit(self._spark, str(self._out / FACTS), mappings, told)
 
 

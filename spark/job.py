@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Literal
 
 from mappings.captures.errors import CaptureError
+
+HOUR_MICROS: Final = 3_600_000_000
 
 Command = Literal["validate", "compare", "audit", "catalogue", "replay"]
 
@@ -21,6 +23,16 @@ class Selection:
     gateways: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     etcl: str | None = None  # over events
+
+    @property
+    def whole_links(self) -> Selection:
+        """All events of these links, whatever their time and type: numbers tell what is missing only where none is left out."""
+        return Selection(links=self.links, gateways=self.gateways)
+
+    @property
+    def with_neighbours(self) -> Selection:
+        """From an hour earlier on: an event that was settled there may have a number of after that."""
+        return self if self.since is None else replace(self, since=self.since - HOUR_MICROS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +15,10 @@ from mappings.captures.errors import CaptureError
 from mappings.captures.sealing import key_from_text
 from mappings.captures.specification import Specification, specification_from_json, specification_from_text
 from spark import catalogue, compare, validate
-from spark.facts import write_facts
+from spark.facts import DDL, write_facts
 from spark.job import Job
 from spark.tallies import Tally
-from spark.units import Inventory, Unit, read_text
+from spark.units import Inventory, Unit, read_text, take_inventory
 from spark.work import Worker, tally
 
 FACTS: Final = "facts"
@@ -63,24 +65,47 @@ class Work:
         from spark.audit import audit, hops_of
 
         job = self.job
-        facts = spark.read.parquet(parts)
+        facts = spark.read.schema(DDL).parquet(parts) if Path(parts).is_dir() else spark.createDataFrame([], DDL)
         hops = hops_of(specifications(mappings), job.hops)
         exports = {where: _export(spark, path) for where, path in job.exports}
         told = [{**one.to_json(), "hint": one.hint, "count": 1} for one in findings]
-        return audit(facts, hops, exports, whole=job.selection.since is None, findings=told)
+        return audit(facts, hops, exports, since=job.selection.since, until=job.selection.until, findings=told)
 
 
 def once(spark: Any, job: Job, inventory: Inventory, out: Path) -> dict[str, Any]:
     """A capture as it is now."""
     work = Work(job)
     if job.command == "audit":
-        folder = out / FACTS
-        write_facts(spark, inventory.units, job.selection, str(folder / "batch=0"), work.keys)
-        return work.audit(spark, str(folder), inventory.mappings, inventory.findings)
+        return _audited(spark, work, inventory, out / FACTS)
     merged = work.tally(spark, inventory.units, inventory.mappings)
     for finding in inventory.findings:
         validate.add_finding(merged, finding)
     return work.result(merged)
+
+
+def inventory_of(job: Job) -> Inventory:
+    """What a job has to read. An audit reads what is around its selection too. Raises CaptureError where a folder is not there."""
+    selection = job.selection
+    if job.command == "audit":
+        selection = selection.with_neighbours
+    return take_inventory(job.captures, selection)
+
+
+def _audited(spark: Any, work: Work, inventory: Inventory, folder: Path) -> dict[str, Any]:
+    """What seems to be missing may have come to its end long before or after the selected time, and is then in files of other hours.
+    They are read only where something seems to be missing, and without their payloads."""
+    job = work.job
+    shutil.rmtree(folder, ignore_errors=True)  # of an earlier audit that had more parts
+    write_facts(spark, inventory.units, job.selection, str(folder / "batch=0"), work.keys)
+    result = work.audit(spark, str(folder), inventory.mappings, inventory.findings)
+    if not (result["missing"]["count"] or result["problems"]["lost_between_gateways"]):
+        return result
+    all_of_it = take_inventory(job.captures, replace(job.selection, since=None, until=None))
+    others = sorted({*all_of_it.units} - {*inventory.units})
+    if not others:
+        return result
+    write_facts(spark, others, job.selection, str(folder / "batch=1"), payloads=False)
+    return work.audit(spark, str(folder), inventory.mappings, inventory.findings)
 
 
 def specifications(mappings: Mapping[str, str]) -> list[Specification]:

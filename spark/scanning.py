@@ -56,6 +56,12 @@ def _plain(column: pa.Array) -> list[Any]:
 
 
 def _selected(batch: pa.RecordBatch, selection: Selection) -> pa.RecordBatch:
+    chosen = which(batch, selection)
+    return batch if chosen is None else batch.filter(chosen)
+
+
+def which(batch: pa.RecordBatch, selection: Selection) -> pa.Array | None:
+    """Of each row whether it is selected; None where all of them are."""
     conditions = []
     if selection.since is not None or selection.until is not None:
         at = batch.column("settled_at").cast(pa.int64())
@@ -66,4 +72,4 @@ def _selected(batch: pa.RecordBatch, selection: Selection) -> pa.RecordBatch:
     for name, values in (("link", selection.links), ("gateway", selection.gateways), ("type_name", selection.types)):
         if values:
             conditions.append(pc.is_in(batch.column(name), value_set=pa.array(list(values), pa.string())))
-    return batch.filter(reduce(pc.and_, conditions)) if conditions else batch
+    return reduce(pc.and_, conditions) if conditions else None

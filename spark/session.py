@@ -56,8 +56,8 @@ def session(name: str, master: str | None, conf: Mapping[str, str], scratch: Pat
             hint="it needs a Java runtime (17 or newer), and a master that answers",
         ) from trouble
     try:
-        if master is None or not master.startswith("local"):
-            # Executors of a cluster get our packages with the job.
+        if master is not None and not master.startswith("local"):
+            # Executors of a cluster get our packages with the job. Where spark-submit has begun it, it has sent them.
             archive = scratch / "isthmus-spark.zip"
             write_archive(archive)
             spark.sparkContext.addPyFile(str(archive))

@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 from mappings.captures.arrow import check_schema, damaged
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import MAPPINGS_FOLDER, SUFFIX
-from spark.job import Selection
+from spark.job import HOUR_MICROS, Selection
 
-HOUR_MICROS: Final = 3_600_000_000
 _PARTITION: Final = re.compile(r"date=(\d{4})-(\d\d)-(\d\d)/hour=(\d\d)/")
 
 
@@ -50,20 +49,24 @@ def take_inventory(captures: Iterable[str], selection: Selection) -> Inventory:
     """Raises CaptureError where a folder is not there."""
     units: list[Unit] = []
     findings: list[CaptureError] = []
-    mappings: dict[str, str] = {}
+    captures = tuple(captures)
     files = 0
     for capture in captures:
         paths = files_of(capture)
-        mappings.update(_mappings_of(capture))
         for path in paths:
-            if not _in_time(path, selection):
+            if not in_time(path, selection):
                 continue
             files += 1
             try:
                 units += units_of(path)
             except CaptureError as finding:
                 findings.append(finding)
-    return Inventory(units, findings, files, mappings)
+    return Inventory(units, findings, files, mappings_of(captures))
+
+
+def mappings_of(captures: Iterable[str]) -> dict[str, str]:
+    """Texts of the saved mappings, by version."""
+    return dict(saved for capture in captures for saved in _mappings_of(capture))
 
 
 def files_of(capture: str) -> list[str]:
@@ -119,7 +122,7 @@ def _mappings_of(capture: str) -> Iterator[tuple[str, str]]:
             yield one.base_name.removesuffix(".json"), text
 
 
-def _in_time(path: str, selection: Selection) -> bool:
+def in_time(path: str, selection: Selection) -> bool:
     """By the folder's name; rows are looked at one by one later. An event may have been settled a while before it was written."""
     found = _PARTITION.search(path)
     if found is None:

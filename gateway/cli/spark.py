@@ -93,10 +93,10 @@ class _Common:
             "key_files": [str(path.absolute()) for path in self.keys or ()],
             "samples": self.samples,
             "master": None if target.by_submit else self.master,
-            "conf": {} if target.by_submit else conf,
+            "conf": {} if target.by_submit else {**target.conf, **conf},
             **self.more,
         }
-        return run_job(JobFile(self.out, job), target, conf, dry_run=self.dry_run)
+        return run_job(JobFile(self.out.absolute(), job), target, conf, dry_run=self.dry_run)
 
 
 @spark.command()
@@ -188,6 +188,7 @@ def audit(
     link: Links = None,
     gateway: Gateways = None,
     type_: Types = None,
+    key_file: Keys = None,
     follow: Follow = False,
     once: Once = False,
     master: Master = DEFAULT_MASTER,
@@ -198,7 +199,7 @@ def audit(
     dry_run: DryRun = False,
 ) -> None:
     """Loss, duplicates, order, expiry and latency, over all the captures that are named. Exits with 1 where something is found."""
-    common = _Common(captures, out, master, since, until, link, gateway, type_, None, conf, 5, dry_run,
+    common = _Common(captures, out, master, since, until, link, gateway, type_, key_file, conf, 5, dry_run,
                      environment, image, deploy_mode)  # fmt: skip
     exports = [_pair(one, "--export") for one in export or ()]
     common.more = {
@@ -276,7 +277,8 @@ def replay(
     playing = Replay(config, into, out, rate, factor, as_sent, resume, yes, tuple(key_file or ()))
     playing.check()
     if not resume:
-        playing.forget()
+        if not dry_run:
+            playing.forget()
         common = _Common(captures, out, master, since, until, link, gateway, type_, key_file, conf, 5, dry_run)
         common.more = {"selection": {"etcl": etcl}}
         status = common.run("replay")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -22,6 +23,12 @@ from mappings.captures.errors import CaptureError, library_missing
 
 JOB_FILE: Final = "job.json"
 ARCHIVE: Final = "isthmus-spark.zip"
+SUBMIT: Final = "spark-submit"
+ENVIRONMENT: Final = "environment"
+"""The folder in which an executor unpacks the archive that --environment names."""
+ENVIRONMENT_PYTHON: Final = f"./{ENVIRONMENT}/bin/python"
+IN_IMAGE: Final = "/opt/isthmus"
+"""Where an image for Kubernetes has what `isthmus spark archive` wrote, unpacked."""
 
 
 class Target(NamedTuple):
@@ -35,6 +42,13 @@ class Target(NamedTuple):
     @property
     def by_submit(self) -> bool:
         return self.master == "yarn" or self.master.startswith("k8s://")
+
+    @property
+    def conf(self) -> dict[str, str]:
+        """What a job that is not submitted has to tell Spark."""
+        if self.environment is None or self.by_submit:
+            return {}
+        return {"spark.archives": f"{Path(self.environment).absolute()}#{ENVIRONMENT}"}
 
 
 @dataclass
@@ -59,13 +73,15 @@ def run_job(file: JobFile, target: Target, conf: Mapping[str, str], *, dry_run: 
     _check(target)
     path = file.write()
     command = _command(path, target, conf)
+    if target.by_submit:
+        write_archive(file.out / ARCHIVE)
     if dry_run:
         print(shlex.join(command))
         return ExitCode.OK
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
         raise library_missing("pyspark (and pyarrow)", "a Spark job")
     if target.by_submit:
-        write_archive(file.out / ARCHIVE)
+        command[0] = spark_submit()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=_environment(target))
     try:
         return process.wait()
@@ -84,26 +100,35 @@ def submit_command(job: Path, target: Target, conf: Mapping[str, str], program: 
     """`spark-submit …` for YARN and Kubernetes."""
     command = ["spark-submit", "--master", target.master, "--deploy-mode", target.deploy_mode, "--name", "isthmus"]
     settings: dict[str, str] = {}
-    if target.master == "yarn":
+    in_image = target.image is not None and target.deploy_mode == "cluster"
+    if not in_image:
         command += ["--py-files", str(archive)]
-        if target.environment is not None:
-            command += ["--archives", f"{target.environment}#environment"]
-            python = "./environment/bin/python"
-            settings["spark.executorEnv.PYSPARK_PYTHON"] = python
-            settings["spark.yarn.appMasterEnv.PYSPARK_PYTHON"] = python
-    else:
-        assert target.image is not None
+    if target.environment is not None:
+        command += ["--archives", f"{target.environment}#{ENVIRONMENT}"]
+        settings["spark.pyspark.python"] = ENVIRONMENT_PYTHON
+    if target.image is not None:
         settings["spark.kubernetes.container.image"] = target.image
-        settings["spark.executorEnv.PYSPARK_PYTHON"] = "python3"
-        if target.deploy_mode == "client":
-            command += ["--py-files", str(archive)]
+        settings["spark.pyspark.python"] = "python3"
+    if in_image:
+        settings["spark.kubernetes.driverEnv.PYTHONPATH"] = IN_IMAGE
+        settings["spark.executorEnv.PYTHONPATH"] = IN_IMAGE
+    if settings and target.deploy_mode == "client":
+        settings["spark.pyspark.driver.python"] = sys.executable  # the driver is here, not where the executors are
     for key, value in {**settings, **conf}.items():
         command += ["--conf", f"{key}={value}"]
-    if target.deploy_mode == "cluster":
-        command += ["--files", str(job)]
-        main = f"local:///opt/isthmus/spark/{program.name}" if target.master.startswith("k8s://") else str(program)
-        return [*command, main, job.name]
-    return [*command, str(program), str(job)]
+    # The output folder is shared with the driver, wherever that runs: it finds the job there.
+    return [*command, f"local://{IN_IMAGE}/spark/{program.name}" if in_image else str(program), str(job)]
+
+
+def spark_submit() -> str:
+    """That of the cluster's own Spark where the PATH has one, else the one that came with pyspark. Raises CaptureError."""
+    beside = Path(sys.executable).with_name(SUBMIT)
+    found = shutil.which(SUBMIT) or (str(beside) if beside.exists() else None)
+    if found is None:
+        raise CaptureError(
+            "CAP-SPARK", "there is no spark-submit", hint="put the bin folder of a Spark distribution on the PATH"
+        )
+    return found
 
 
 def spark_package() -> Path:
@@ -129,6 +154,12 @@ def _check(target: Target) -> None:
         wrong = "Kubernetes needs --image: executors have nothing but what is in it"
     elif not (target.by_submit or target.master.startswith(("local", "spark://"))):
         wrong = f"{target.master!r} is no master"
+    elif target.deploy_mode == "cluster" and not target.by_submit:
+        wrong = "--deploy-mode cluster is for yarn and k8s://"
+    elif target.environment is not None and target.master != "yarn" and not target.master.startswith("spark://"):
+        wrong = "--environment is for yarn and spark://"
+    elif target.image is not None and not target.master.startswith("k8s://"):
+        wrong = "--image is for k8s://"
     if wrong is not None:
         raise CaptureError("CAP-OPTION", wrong, hint="local[N], spark://HOST:PORT, yarn, or k8s://https://HOST:PORT")
 
@@ -137,4 +168,6 @@ def _environment(target: Target) -> dict[str, str]:
     environment = dict(os.environ)
     if target.environment is None and target.image is None:
         environment.setdefault("PYSPARK_PYTHON", sys.executable)
+    elif not target.by_submit:
+        environment["PYSPARK_PYTHON"] = ENVIRONMENT_PYTHON
     return environment

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from spark.following import Following
 from spark.job import Command, Job, Selection
 from spark.replay import plan
 from spark.reports import write_reports
-from spark.running import once
+from spark.running import inventory_of, once
 from spark.units import take_inventory
 from tests.parts.captures import alarm, capture, configuration, write_configuration
 from tests.unit.spark.conftest import LINK
@@ -33,7 +34,7 @@ Row = dict[str, Any]
 
 def done(session: Any, out: Path, command: Command, *captures: Path, **more: Any) -> dict[str, Any]:
     job = Job(command, tuple(map(str, captures)), str(out), **more)
-    result = once(session, job, take_inventory(job.captures, job.selection), out)
+    result = once(session, job, inventory_of(job), out)
     write_reports(result, out)
     assert json.loads((out / "report.json").read_text()) == json.loads(json.dumps(result))
     page = (out / "report.html").read_text()
@@ -180,6 +181,65 @@ def test_an_audit_over_two_gateways_and_a_broker_names_what_did_not_arrive(sessi
     assert [missing["event_id"] for missing in broker["missing"]["listed"]] == [ids[3]]
     assert result["problems"]["lost_between_gateways"] == result["problems"]["missing_at_brokers"] == 1
     assert not result["proved"]
+
+
+def by_hour(rows: list[Row], traffic: Path, copy: Path) -> Path:
+    """As a gateway files them: by the hour in which they came to their end."""
+    shutil.copytree(traffic / "_mappings", copy / "_mappings")
+    for hour in {row["settled_at"].strftime("date=%Y-%m-%d/hour=%H") for row in rows}:
+        (copy / hour).mkdir(parents=True)
+        its = [row for row in rows if row["settled_at"].strftime("date=%Y-%m-%d/hour=%H") == hour]
+        pq.write_table(pa.Table.from_pylist(its, schema=SCHEMA), copy / hour / "one.parquet")
+    return copy
+
+
+def test_an_audit_of_a_part_knows_what_is_around_it(session: Any, traffic: Path, tmp_path: Path) -> None:
+    """Numbers that are in another hour, or of another type, are not missing; those that are missing are, in their part only."""
+    rows = [row for path in sorted(traffic.rglob("*.parquet")) for row in pq.read_table(path).to_pylist()]
+    begin = datetime(2026, 11, 18, 8, tzinfo=UTC)
+    for row in rows:  # one a minute, from 8:00 on
+        row["received_at"] = begin + timedelta(minutes=row["seq"])
+        row["settled_at"] = row["received_at"] + timedelta(seconds=1)
+    for number, hours in ((100, 9), (299, 5)):  # settled at last after a long time: at 18:40, and at 17:59
+        by_number(rows, number)["settled_at"] += timedelta(hours=hours)
+    for number in (150, 700):
+        rows.remove(by_number(rows, number))
+    capture = by_hour(rows, traffic, tmp_path / "copy")
+
+    def audited(name: str, selection: Selection) -> dict[str, Any]:
+        return done(session, tmp_path / name, "audit", capture, selection=selection)
+
+    def gaps(result: dict[str, Any]) -> list[tuple[int, int]]:
+        assert result["proved"] == (not result["missing"]["count"])
+        return [(gap["first"], gap["last"]) for gap in result["missing"]["listed"]]
+
+    def at(hour: int) -> int:
+        return round(begin.replace(hour=hour).timestamp() * 1e6)
+
+    early = audited("early", Selection(since=at(9), until=at(11)))  # numbers 60 to 179
+    assert (gaps(early), early["events"]) == ([(150, 150)], 118)
+    assert gaps(audited("between", Selection(since=at(11), until=at(14)))) == []
+    assert gaps(audited("late", Selection(since=at(17)))) == [(700, 700)]
+    assert gaps(audited("open", Selection(until=at(10)))) == []
+    clears = audited("clears", Selection(types=("Clear",)))
+    assert clears["links"][0]["taken"] == clears["events"] == len([row for row in rows if row["type_name"] == "Clear"])
+    assert gaps(clears) == [(150, 150), (700, 700)], "of which type they were, nobody knows"
+
+
+def test_an_audit_of_nothing_is_a_report_all_the_same(session: Any, traffic: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert done(session, tmp_path / "out", "audit", empty)["events"] == 0
+    (empty / "cut.parquet").write_bytes(b"PAR1")
+    told: list[dict[str, Any]] = []
+    job = Job("audit", (str(empty), str(traffic)), str(tmp_path / "followed"), follow=True, once=True)
+    for capture in job.captures:  # first one in which nothing can be read
+        its = replace(job, captures=(capture,))
+        Following(session, its, tmp_path / "followed" / Path(capture).name, told.append).run()
+    assert [(result["events"], result["problems"]["findings"]) for result in told] == [(0, 1), (901, 0)]
+    both: list[dict[str, Any]] = []
+    Following(session, job, tmp_path / "both", both.append).run()
+    assert (both[-1]["events"], both[-1]["problems"]["findings"]) == (901, 1)
 
 
 def test_an_audit_reads_what_it_can(session: Any, traffic: Path, tmp_path: Path) -> None:
