@@ -53,8 +53,8 @@ def audit(
     until: int | None = None,
     findings: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """`facts`: a DataFrame, of the events that are selected and of those around them. `exports`: by gateway/link, a DataFrame with the
-    `event_id`s that a broker holds. `since`, `until`: the selection in time; without a beginning, numbers must begin with 1."""
+    """`facts`: a DataFrame, of the events that are selected and of those around them. `exports`: by gateway/link, a DataFrame with
+    the `event_id`s that a broker holds. `since`, `until`: the selection in time; without a beginning, numbers must begin with 1."""
     facts = facts.withColumn("where", sql.concat_ws("/", "gateway", "link"))
     damage = [
         {
@@ -145,8 +145,8 @@ def _listed(frame: Any, order: Sequence[str]) -> dict[str, Any]:
 
 
 def _missing(around: Any, since: int | None, until: int | None) -> dict[str, Any]:
-    """Numbers of a run that no row has: each was taken by the link, and nothing is known of what became of it. It is of the selected
-    time where the event behind was settled after its beginning, and the one before it before its end."""
+    """Numbers of a run that no row has: each was taken by the link, and nothing is known of what became of it. It is of the
+    selected time where the event behind was settled after its beginning, and the one before it before its end."""
     in_order = Window.partitionBy("where", "run").orderBy("seq", "seq_to")
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
     first = sql.lit(0) if since is None else sql.col("seq") - 1

@@ -3,8 +3,8 @@
 Payloads are read here, to see whether they are what the gateway wrote, and are left behind: what is wrong with one is a fact of its
 row. Where a page of payloads cannot be read at all, that is a finding on the file, and the facts of its rows count all the same.
 
-A selection by time or type leaves no row out: it is a fact of a row whether it is selected. Only with those around them the numbers of
-the selected ones tell what is missing.
+A selection by time or type leaves no row out: it is a fact of a row whether it is selected. Only with those around them the numbers
+of the selected ones tell what is missing.
 """
 
 from __future__ import annotations

@@ -92,8 +92,8 @@ def inventory_of(job: Job) -> Inventory:
 
 
 def _audited(spark: Any, work: Work, inventory: Inventory, folder: Path) -> dict[str, Any]:
-    """What seems to be missing may have come to its end long before or after the selected time, and is then in files of other hours.
-    They are read only where something seems to be missing, and without their payloads."""
+    """What seems to be missing may have come to its end long before or after the selected time, and is then in files of other
+    hours. They are read only where something seems to be missing, and without their payloads."""
     job = work.job
     shutil.rmtree(folder, ignore_errors=True)  # of an earlier audit that had more parts
     write_facts(spark, inventory.units, job.selection, str(folder / "batch=0"), work.keys)

@@ -269,7 +269,7 @@ def replay(
 ) -> None:
     """Play captured traffic into a link: Spark selects and orders, the gateway's own link plays. At least once, with the ids that
     the events had; it can be interrupted and resumed."""
-    from gateway.cli.spark_replay import Replay
+    from gateway.cli.spark_replay import Replay, has_plan
 
     if rate is not None and factor is not None:
         print("isthmus: --rate and --factor exclude each other", file=sys.stderr)
@@ -282,6 +282,9 @@ def replay(
         common = _Common(captures, out, master, since, until, link, gateway, type_, key_file, conf, 5, dry_run)
         common.more = {"selection": {"etcl": etcl}}
         status = common.run("replay")
+        if status == ExitCode.FAILED and has_plan(out):
+            hint = "see report.json; --resume plays what is planned"
+            print(f"isthmus: there is a plan, and not all of the capture could be read ({hint})", file=sys.stderr)
         if status != ExitCode.OK or dry_run or plan_only:
             raise typer.Exit(status)
     raise typer.Exit(playing.play())

@@ -121,14 +121,15 @@ def submit_command(job: Path, target: Target, conf: Mapping[str, str], program: 
 
 
 def spark_submit() -> str:
-    """That of the cluster's own Spark where the PATH has one, else the one that came with pyspark. Raises CaptureError."""
-    beside = Path(sys.executable).with_name(SUBMIT)
-    found = shutil.which(SUBMIT) or (str(beside) if beside.exists() else None)
-    if found is None:
-        raise CaptureError(
-            "CAP-SPARK", "there is no spark-submit", hint="put the bin folder of a Spark distribution on the PATH"
-        )
-    return found
+    """That of the cluster's own Spark where the PATH has one, else that of our pyspark. Raises CaptureError."""
+    found = shutil.which(SUBMIT)
+    if found is not None and Path(found).parent != Path(sys.executable).parent:
+        return found
+    # Not the script that pip puts beside our Python: it looks for pyspark in whatever `python3` the PATH has first.
+    pyspark = find_spec("pyspark")
+    if pyspark is None or not pyspark.submodule_search_locations:
+        raise library_missing("pyspark", "a Spark job")
+    return str(Path(next(iter(pyspark.submodule_search_locations))) / "bin" / SUBMIT)
 
 
 def spark_package() -> Path:

@@ -98,6 +98,11 @@ class Replay:
         return settings
 
 
+def has_plan(out: Path) -> bool:
+    """Spark writes this when all of it is there."""
+    return (out / PLAN / "_SUCCESS").exists()
+
+
 class _Shower:
     """One line that changes on a terminal, a line now and then elsewhere."""
 

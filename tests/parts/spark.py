@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +34,21 @@ def local_session(scratch: Path) -> Iterator[Any]:
 
     with session("tests", "local[2]", SMALL, scratch) as spark:
         yield spark
+
+
+def environment(folder: Path) -> Path:
+    """What --environment wants: an archive with a Python for executors. It has all libraries of ours, and none of our packages:
+    these must come with the job. (-S leaves out what puts this tree on its path.)"""
+    libraries = sysconfig.get_path("purelib")
+    program = folder / "python"
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{libraries}" exec "{sys.executable}" -S "$@"\n', encoding="utf-8"
+    )
+    program.chmod(0o755)
+    archive = folder / "environment.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(program, "bin/python")
+    return archive
 
 
 @contextmanager

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.parts.cache import PartUnavailable
 from tests.parts.captures import alarm, capture, configuration, expired
 from tests.parts.spark import local_session
+from tests.parts.yarn import fetch
 from tests.unit.spark.conftest import LINK
 
 PATIENCE_SECS = 600
@@ -19,6 +22,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(PATIENCE_SECS))  # a JVM takes its time on a busy machine
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fetch what YARN needs now, where no test's time-out runs; its fixture deals with what is missing."""
+    wanted = any("yarn_conf" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not session.config.option.collectonly:
+        with suppress(PartUnavailable):
+            fetch()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import pytest
 
 from spark.job import Command
 from tests.interop.spark.test_jobs import done
-from tests.parts.spark import SMALL, cluster
+from tests.parts.spark import SMALL, cluster, environment
 from tests.unit.spark.test_broken_files import damage
 
 ISTHMUS = Path(sys.executable).with_name("isthmus")
@@ -51,9 +51,11 @@ def test_two_workers_give_what_two_cores_give(session: Any, traffic: Path, tmp_p
         "audit": (traffic, 0, "every one accounted for, once and in order"),
     }
     (tmp_path / "cluster").mkdir()
+    archive = environment(tmp_path)
     with cluster(tmp_path / "cluster") as url:
         for name, (capture, status, told) in jobs.items():
-            run = isthmus(tmp_path, name, str(capture), "--out", name, "--master", url, conf=CLUSTER)
+            options = ("--out", name, "--master", url, "--environment", str(archive))
+            run = isthmus(tmp_path, name, str(capture), *options, conf=CLUSTER)
             assert (run.returncode, told in run.stdout) == (status, True), run.stderr[-3000:] + run.stdout
             assert "Traceback" not in run.stderr
         for worker in ("work1", "work2"):

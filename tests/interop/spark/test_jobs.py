@@ -233,9 +233,9 @@ def test_an_audit_of_nothing_is_a_report_all_the_same(session: Any, traffic: Pat
     (empty / "cut.parquet").write_bytes(b"PAR1")
     told: list[dict[str, Any]] = []
     job = Job("audit", (str(empty), str(traffic)), str(tmp_path / "followed"), follow=True, once=True)
-    for capture in job.captures:  # first one in which nothing can be read
-        its = replace(job, captures=(capture,))
-        Following(session, its, tmp_path / "followed" / Path(capture).name, told.append).run()
+    for its in job.captures:  # first one in which nothing can be read
+        out = tmp_path / "followed" / Path(its).name
+        Following(session, replace(job, captures=(its,)), out, told.append).run()
     assert [(result["events"], result["problems"]["findings"]) for result in told] == [(0, 1), (901, 0)]
     both: list[dict[str, Any]] = []
     Following(session, job, tmp_path / "both", both.append).run()

@@ -7,11 +7,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import is_zipfile
 
+import pyspark
 import pytest
 
 from gateway.cli import run
-from gateway.cli.spark_job import Target, submit_command, write_archive
+from gateway.cli.spark_job import Target, spark_submit, submit_command, write_archive
 from gateway.cli.spark_times import micros
 from mappings.captures.errors import CaptureError
 from spark.job import Job, Selection, job_from_json
@@ -27,13 +29,12 @@ def test_the_command_for_yarn() -> None:
     assert shlex.join(command) == (
         "spark-submit --master yarn --deploy-mode cluster --name isthmus --py-files /out/isthmus-spark.zip "
         "--archives 'env.tar.gz#environment' "
-        "--conf spark.executorEnv.PYSPARK_PYTHON=./environment/bin/python "
-        "--conf spark.yarn.appMasterEnv.PYSPARK_PYTHON=./environment/bin/python "
-        "--conf spark.executor.memory=2g --files /out/job.json /lib/spark/__main__.py job.json"
+        "--conf spark.pyspark.python=./environment/bin/python "
+        "--conf spark.executor.memory=2g /lib/spark/__main__.py /out/job.json"
     )
-    client = submit_command(JOB, Target("yarn"), {}, PROGRAM, ARCHIVE)
-    assert client[-2:] == [str(PROGRAM), str(JOB)]
-    assert "--files" not in client
+    client = submit_command(JOB, Target("yarn", "client", "env.tar.gz"), {}, PROGRAM, ARCHIVE)
+    assert f"spark.pyspark.driver.python={sys.executable}" in client, "the driver is not where the environment is"
+    assert not any("python=" in part for part in submit_command(JOB, Target("yarn"), {}, PROGRAM, ARCHIVE))
 
 
 def test_the_command_for_kubernetes() -> None:
@@ -41,9 +42,15 @@ def test_the_command_for_kubernetes() -> None:
     assert shlex.join(submit_command(JOB, target, {}, PROGRAM, ARCHIVE)) == (
         "spark-submit --master k8s://https://10.0.0.1:6443 --deploy-mode cluster --name isthmus "
         "--conf spark.kubernetes.container.image=registry/isthmus-spark:1 "
-        "--conf spark.executorEnv.PYSPARK_PYTHON=python3 "
-        "--files /out/job.json local:///opt/isthmus/spark/__main__.py job.json"
+        "--conf spark.pyspark.python=python3 "
+        "--conf spark.kubernetes.driverEnv.PYTHONPATH=/opt/isthmus "
+        "--conf spark.executorEnv.PYTHONPATH=/opt/isthmus "
+        "local:///opt/isthmus/spark/__main__.py /out/job.json"
     )
+    client = submit_command(JOB, target._replace(deploy_mode="client"), {}, PROGRAM, ARCHIVE)
+    assert client[client.index("--py-files") + 1] == str(ARCHIVE)
+    assert f"spark.pyspark.driver.python={sys.executable}" in client
+    assert client[-2:] == [str(PROGRAM), str(JOB)]
 
 
 def test_a_dry_run_writes_the_job_and_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +73,16 @@ def test_a_dry_run_writes_the_job_and_starts_nothing(tmp_path: Path, capsys: pyt
     assert job.hops == (("a/x", "b/y"),)
     assert job.selection == Selection(since=1_794_960_000_000_000, links=("x",))
     assert job.master is None
+    assert is_zipfile(out / "isthmus-spark.zip"), "what the command names is there"
+
+
+def test_the_spark_submit_of_the_path_is_taken_before_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert (ours.exists(), spark_submit()) == (True, str(ours))
+    (tmp_path / "spark-submit").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert spark_submit() == str(tmp_path / "spark-submit")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +91,9 @@ def test_a_dry_run_writes_the_job_and_starts_nothing(tmp_path: Path, capsys: pyt
         ["--master", "mesos://x"],
         ["--master", "k8s://https://x"],
         ["--master", "yarn", "--deploy-mode", "elsewhere"],
+        ["--master", "spark://x:1", "--deploy-mode", "cluster"],
+        ["--master", "local[2]", "--environment", "env.tar.gz"],
+        ["--master", "yarn", "--image", "x"],
         ["--from", "yesterday"],
         ["--conf", "nothing"],
     ],
@@ -140,6 +160,8 @@ def test_captured_traffic_goes_into_production_only_when_asked_twice(
     assert not (tmp_path / "o").exists()
     assert run([*arguments, "--dry-run", "--yes"]) == 0
     write_configuration(tmp_path, {**config, "environment": "test"})
+    (tmp_path / "o" / "progress.json").write_text('{"position": 7}')
     assert run([*arguments, "--dry-run"]) == 0
+    assert (tmp_path / "o" / "progress.json").exists(), "a dry run forgets nothing"
     assert json.loads((tmp_path / "o" / "job.json").read_text())["command"] == "replay"
     assert run([*arguments[:-4], "--into", "nothing", "--dry-run"]) == 2
