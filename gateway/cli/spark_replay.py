@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -45,10 +46,11 @@ class Replay:
             )
 
     def forget(self) -> None:
-        """How far an earlier replay was."""
+        """An earlier replay: its plan, and how far it was."""
         from gateway.replay.plan_source import PROGRESS_FILE
 
         (self.out / PROGRESS_FILE).unlink(missing_ok=True)
+        shutil.rmtree(self.out / PLAN, ignore_errors=True)
 
     def play(self) -> int:
         """0 when all of the plan is settled and nothing was dead-lettered. Raises SettingsError, CaptureError, StopError."""
