@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from adapters.base import ReconnectError
@@ -21,10 +22,14 @@ from adapters.cosnotification.kinds.kind import Kind, Role
 from adapters.cosnotification.left_behind import Trace
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.our_channels import tells_all_subscriptions
+from adapters.cosnotification.received_octets import Form
 from adapters.cosnotification.references import find_channel, narrow, peer_of
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
 from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.terms import add_filter, set_channel_terms, set_proxy_terms
+
+TakeOctets = Callable[[Form, bytes, bool], bool]
+"""Takes what a peer pushes before the ORB library has seen it (`worker/octet_intake.py`)."""
 
 FAREWELL_MS: Final = 2_000  # how long we wait for a peer to hear that we go
 
@@ -40,6 +45,7 @@ class Connection:
         kind: Kind,
         role: Role,
         servant: Any,
+        take_octets: TakeOctets | None = None,
     ) -> None:
         self._orb = orb
         self._endpoint = endpoint
@@ -49,6 +55,7 @@ class Connection:
         self._place = kind.places[role, channel.style]
         self._timeout_ms = endpoint.call_timeout_ms or orb.settings.call_timeout_ms
         self._servant = servant
+        self._take_octets = take_octets
         self._keys: list[bytes] = []  # of our objects that the peer can call
         self._admin: Any = None  # where it is ours
         self._filter: Any = None
@@ -92,7 +99,11 @@ class Connection:
         companion = None if self._kind.companion is None else self._kind.companion(self._servant)
         if companion is not None:
             self._servant.companion = self._activate(companion)
-        getattr(self.proxy, place.connect)(self._activate(self._servant))
+        reference = self._activate(self._servant)
+        if self._take_octets is not None and self._kind.octets is not None:
+            operation, form = self._kind.octets
+            self._orb.serve_octets(reference, operation, partial(self._take_octets, form))
+        getattr(self.proxy, place.connect)(reference)
         self.partner = self.proxy if self._kind.partner is None else self._kind.partner(self.proxy, self._timeout_ms)
 
     def _activate(self, servant: Any) -> Any:

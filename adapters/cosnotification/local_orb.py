@@ -5,30 +5,38 @@ omniORB allows one ORB in a process at a time, and an ORB that is not destroyed 
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 from adapters.base import StopError
 from adapters.cosnotification import shims
+from adapters.cosnotification.giop.doorway import Doorway
+from adapters.cosnotification.giop.visitor import Handler
+from adapters.cosnotification.ior import decode_ior
 from adapters.cosnotification.settings import OrbSettings
 from adapters.cosnotification.stubs import CORBA, BiDirPolicy, PortableServer, omniORB
+
+_LOOPBACK: Final = "127.0.0.1"
+_EVERYWHERE: Final = frozenset(("", "0.0.0.0", "::"))
 
 
 class LocalOrb:
     """A share in the ORB of this process. `start` and `stop` pair up; `stop` twice is fine."""
 
-    def __init__(self, settings: OrbSettings | None = None, *, held: Sequence[str] = ()) -> None:
-        """`held`: names of rooms whose callers wait until the room is opened."""
+    def __init__(self, settings: OrbSettings | None = None, *, held: Sequence[str] = (), doorway: bool = False) -> None:
+        """`held`: names of rooms whose callers wait until the room is opened. `doorway`: pushes may be taken as octets."""
         self.settings: Final = settings or OrbSettings()
         self._held = tuple(held)
+        self._doorway = doorway
         self._core: _Core | None = None
 
     def start(self) -> None:
         """Raises StopError where the address cannot be had, or the process has an ORB with other settings."""
         if self._core is None:
-            self._core = _acquire(self.settings, self._held)
+            self._core = _acquire(self.settings, self._held, self._doorway)
 
     def stop(self) -> None:
         core, self._core = self._core, None
@@ -54,11 +62,29 @@ class LocalOrb:
         """No new call gets through; calls that run go on. Nothing happens where there is no such object."""
         if self._core is not None:
             with suppress(CORBA.SystemException, PortableServer.POA.ObjectNotActive):
+                self.forget_octets(self._core.poa.id_to_reference(key))
                 self._core.poa.deactivate_object(key)
 
     def room(self, name: str) -> Room:
         """The objects of one service, apart from all others."""
         return self._running().room(name)
+
+    def serve_octets(self, reference: Any, operation: str, handler: Handler) -> None:
+        """An operation of an object of ours is asked of the handler first (`giop/visitor.py`), on the doorway's one thread: it must
+        not block. Without a doorway nobody asks it."""
+        doorway = self._running().doorway
+        if doorway is not None:
+            doorway.handlers[self._key(reference), operation.encode()] = handler
+
+    def forget_octets(self, reference: Any) -> None:
+        doorway = None if self._core is None else self._core.doorway
+        if doorway is not None:
+            key = self._key(reference)
+            for called in [called for called in tuple(doorway.handlers) if called[0] == key]:
+                doorway.handlers.pop(called, None)
+
+    def _key(self, reference: Any) -> bytes:
+        return decode_ior(self.to_string(reference)).profiles[0].key
 
     def to_string(self, reference: Any) -> str:
         return str(self.corba.object_to_string(reference))
@@ -106,14 +132,20 @@ class Room:
 
 
 class _Core:
-    def __init__(self, settings: OrbSettings, held: Sequence[str]) -> None:
+    def __init__(self, settings: OrbSettings, held: Sequence[str], *, doorway: bool) -> None:
         shims.install()
         for id_ in settings.value_boxes:
             shims.allow_value_box(id_)
         self.settings = settings
         self.users = 0
         self._lock = threading.Lock()
-        self.orb = CORBA.ORB_init(_options(settings), CORBA.ORB_ID)
+        self.doorway = _doorway(settings) if doorway else None
+        with ExitStack() as until_up:
+            address = None if self.doorway is None else until_up.enter_context(_free_port())
+            self._start(settings, held, address)
+
+    def _start(self, settings: OrbSettings, held: Sequence[str], address: tuple[str, int] | None) -> None:
+        self.orb = CORBA.ORB_init(_options(settings, self.doorway, address), CORBA.ORB_ID)
         try:
             root = self.orb.resolve_initial_references("RootPOA")
             manager = root._get_the_POAManager()
@@ -128,11 +160,11 @@ class _Core:
             self._make_room: Callable[..., Room] = lambda name, *, held: Room(name, root, policies, held=held)
             self._rooms = {name: self._make_room(name, held=True) for name in held}  # before anybody can call
             manager.activate()
+            if self.doorway is not None and address is not None:
+                self.doorway.start(address)
         except CORBA.SystemException as error:
-            self.orb.destroy()
-            raise StopError(
-                "COR-ORB", f"the ORB cannot listen on {settings.listen}: {error}", hint="is the address free and ours?"
-            ) from error
+            self.destroy()
+            raise _cannot_listen(settings, error) from error
 
     def room(self, name: str) -> Room:
         with self._lock:
@@ -140,8 +172,44 @@ class _Core:
                 self._rooms[name] = self._make_room(name, held=False)
             return self._rooms[name]
 
+    def destroy(self) -> None:
+        """Calls that run are answered."""
+        if self.doorway is not None:
+            self.doorway.shut()
+        self.orb.destroy()
+        if self.doorway is not None:
+            self.doorway.stop()
 
-def _options(settings: OrbSettings) -> list[str]:
+
+def _doorway(settings: OrbSettings) -> Doorway | None:
+    """Not where peers are called over connections that they have made, not for other code sets than those of octets that are read
+    without the library, and not where only the library can find out what address to write into references."""
+    host, _, port = settings.listen.rpartition(":")
+    host = host.strip("[]")
+    if settings.bidirectional or settings.code_set != "UTF-8" or (host in _EVERYWHERE and settings.publish is None):
+        return None
+    try:
+        return Doorway((host, int(port)), longest=settings.max_message_bytes, allow=settings.allow)
+    except (OSError, ValueError) as error:
+        raise _cannot_listen(settings, error) from error
+
+
+def _cannot_listen(settings: OrbSettings, error: Exception) -> StopError:
+    return StopError(
+        "COR-ORB", f"the ORB cannot listen on {settings.listen}: {error}", hint="is the address free and ours?"
+    )
+
+
+@contextmanager
+def _free_port() -> Iterator[tuple[str, int]]:
+    """Nobody else is given it meanwhile; the library may have it all the same, for neither of the two sockets listens yet."""
+    with socket.socket() as chosen:
+        chosen.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        chosen.bind((_LOOPBACK, 0))
+        yield _LOOPBACK, chosen.getsockname()[1]
+
+
+def _options(settings: OrbSettings, doorway: Doorway | None, address: tuple[str, int] | None) -> list[str]:
     options = {
         "configFile": "none",  # what stands in /etc/omniORB.cfg is not ours
         "traceLevel": "0",
@@ -166,10 +234,18 @@ def _options(settings: OrbSettings) -> list[str]:
         }
     if settings.publish is not None:
         options["endPointPublish"] = _end_point(settings.publish)
+    allow = [*(settings.allow or ())]  # with the first rule of ours, what no rule names is refused
+    if doorway is not None and address is not None:
+        allow = [doorway.comes_from]
+        options["endPoint"] = _end_point(f"{address[0]}:{address[1]}")
+        options["endPointPublish"] = _end_point(
+            settings.publish or f"{settings.listen.rpartition(':')[0]}:{doorway.port}"
+        )
+        options["inConScanPeriod"] = "0"  # the doorway knows better who is idle
     arguments = ["isthmus"]
     for name, value in options.items():
         arguments += [f"-ORB{name}", value]
-    for network in settings.allow or ():  # with the first rule of ours, what no rule names is refused
+    for network in allow:
         arguments += ["-ORBserverTransportRule", f"{network} tcp"]
     return arguments
 
@@ -183,11 +259,11 @@ _lock = threading.Lock()
 _current: _Core | None = None  # the one ORB of the process; guarded by _lock
 
 
-def _acquire(settings: OrbSettings, held: Sequence[str]) -> _Core:
+def _acquire(settings: OrbSettings, held: Sequence[str], doorway: bool) -> _Core:
     global _current
     with _lock:
         if _current is None:
-            _current = _Core(settings, held)
+            _current = _Core(settings, held, doorway=doorway)
         elif _current.settings != settings:
             raise StopError(
                 "COR-ORB",
@@ -204,7 +280,7 @@ def _release(core: _Core) -> None:
         core.users -= 1
         if core.users == 0:
             _current = None
-            core.orb.destroy()
+            core.destroy()
 
 
 def set_time_out(reference: Any, timeout_ms: int) -> None:

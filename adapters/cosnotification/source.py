@@ -16,6 +16,7 @@ from typing import Any, Final
 from adapters.base import DeadLetterError, Delivery, EventTypes, HearTypes, ReconnectError, Source
 from adapters.cosnotification.client_end import ClientEnd
 from adapters.cosnotification.orb import Orb, Worker
+from adapters.cosnotification.received_octets import ReceivedOctets
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, capabilities
 from adapters.cosnotification.worker.parcels import NumberedTypes
 from adapters.cosnotification.worker.told import heard
@@ -152,7 +153,10 @@ class CosNotificationSource(ClientEnd, Source):
             if frame[0] == "traces":
                 self._traces.remember(frame[2])
                 return False
-            _, _, number, contents = frame
+            number, contents = frame[2], frame[3]
+            if frame[0] == "octets":
+                octets = ReceivedOctets(*frame[3:])
+                contents = [(False, octets, index, None) for index in range(octets.count)]
             now = time.time()
             for content in contents:
                 held = held or content[0]
@@ -176,7 +180,9 @@ class CosNotificationSource(ClientEnd, Source):
 def _unpacked(entry: _Entry) -> _Entry:
     """From the parcel to the event, on the link's thread; once, though it may be handed over twice."""
     persistent, content, error, original = entry.content
-    if type(content) is tuple:
+    if type(content) is ReceivedOctets:
+        entry.content = content.content(error)
+    elif type(content) is tuple:
         entry.content = (persistent, entry.types.event(content), None, None)
     elif type(error) is tuple:
         trouble = heard(error)

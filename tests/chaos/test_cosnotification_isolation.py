@@ -16,6 +16,7 @@ from adapters.cosnotification import orb as orb_module
 from adapters.cosnotification import shims
 from adapters.cosnotification.codec import event_to_orb
 from adapters.cosnotification.descriptors import type_code
+from adapters.cosnotification.ior import decode_ior
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.orb import Orb, Worker
 from adapters.cosnotification.references import resolve
@@ -24,9 +25,9 @@ from adapters.cosnotification.service.service import NotificationService
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
-from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin
+from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin, omniORB
 from mappings import idl_types as idl
-from mappings.model import Property, StructuredEvent
+from mappings.model import Property, StructuredEvent, UnionValue
 
 PATIENCE_SECS = 30.0
 
@@ -62,9 +63,15 @@ def event(number: int) -> StructuredEvent:
     return StructuredEvent("d", "t", f"n{number}", (), (Property("n", idl.LONG, number),))
 
 
-def crashing_event() -> Any:
+def poisonous(*, persistent: bool) -> Any:
+    """Persistent events go through the library; others are read past it."""
+    header = (Property("EventReliability", idl.SHORT, 1),) if persistent else ()
+    return event_to_orb(StructuredEvent("d", "t", "n0", header, (Property("n", idl.LONG, 0),)))
+
+
+def crashing_event(*, persistent: bool) -> Any:
     """A union whose TypeCode begins with the default arm: the library writes it, and dies when it reads it."""
-    poison = event_to_orb(event(0))
+    poison = poisonous(persistent=persistent)
     label, arm = (0, "otherwise", (18, 0)), (1, "one", 3)
     union = shims.createUnknownUnion("IDL:Crash:1.0", 0, (label, arm))
     descriptor = (16, union, "IDL:Crash:1.0", "Crash", 3, 0, (label, arm), label, {1: arm})
@@ -74,10 +81,10 @@ def crashing_event() -> Any:
     return poison
 
 
-def event_with_a_reference(host: ServiceHost) -> Any:
+def event_with_a_reference(host: ServiceHost, *, persistent: bool) -> Any:
     """An object reference in an Any, whose TypeCode names an interface that the library does not know, while the reference itself
     names one that it does: what some ORBs make of any reference to Object."""
-    poison = event_to_orb(event(0))
+    poison = poisonous(persistent=persistent)
     poison.remainder_of_body = CORBA.Any(type_code((14, "IDL:Nobody/Knows:1.0", "Knows")), host.channels[0].reference)
     return poison
 
@@ -128,8 +135,31 @@ def worker_pid(orb: Orb) -> int:
 
 
 @pytest.mark.parametrize("poison", ["union", "reference"])
+def test_what_would_crash_the_orb_arrives_where_it_is_read_past_it(orb: Orb, host: ServiceHost, poison: str) -> None:
+    crashing = crashing_event(persistent=False) if poison == "union" else event_with_a_reference(host, persistent=False)
+    source = CosNotificationSource(orb, endpoint(host), CHANNEL)
+    source.connect()
+    try:
+        consumer_of(host).push_structured_event(crashing)
+        (delivery,) = source.receive(1, PATIENCE_SECS)
+        assert isinstance(delivery.payload, StructuredEvent)
+        value = delivery.payload.remainder_of_body.value
+        if poison == "union":
+            assert value == UnionValue(1, 5)
+        else:
+            assert decode_ior(value).profiles == decode_ior(reference_of(host)).profiles
+        assert orb.crashes == 0
+    finally:
+        source.close()
+
+
+def reference_of(host: ServiceHost) -> str:
+    return str(omniORB.orb.object_to_string(host.channels[0].reference))
+
+
+@pytest.mark.parametrize("poison", ["union", "reference"])
 def test_an_event_that_crashes_the_orb_costs_no_other_event(orb: Orb, host: ServiceHost, poison: str) -> None:
-    crashing = crashing_event() if poison == "union" else event_with_a_reference(host)
+    crashing = crashing_event(persistent=True) if poison == "union" else event_with_a_reference(host, persistent=True)
     source = CosNotificationSource(orb, endpoint(host), CHANNEL)
     source.connect()
     try:

@@ -1,8 +1,12 @@
-"""What peers send and the ORB library cannot receive, in the octets of a faultless ORB: none of it costs another event."""
+"""What peers send and the ORB library cannot receive, in the octets of a faultless ORB: none of it costs another event.
+
+Best-effort events are read past the library, and all of it arrives. Persistent ones go through the library.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -20,6 +24,7 @@ from tests.interop.any_corpus import CARRIED, REFUSED, struct
 from tests.parts import giop
 
 PATIENCE_SECS = 20.0
+RELIABLE = (Property("EventReliability", idl.SHORT, 1),)
 WIDE = struct("Wide", a=idl.LONG, w=idl.WCHAR, b=idl.LONG, c=idl.STRING)
 
 DEAD_LETTERS = {  # the source gives it as a delivery with this error
@@ -61,15 +66,19 @@ def ends() -> Iterator[tuple[Orb, CosNotificationSource, str]]:
     local.stop()
 
 
-def push(ior: str, any_: Any_) -> tuple[int, str]:
-    event = StructuredEvent("d", "t", "e", (), (Property("f", any_.type, any_.value),), any_)
+def event_of(any_: Any_, header: tuple[Property, ...] = ()) -> StructuredEvent:
+    return StructuredEvent("d", "t", "e", header, (Property("f", any_.type, any_.value),), any_)
+
+
+def push(ior: str, any_: Any_, header: tuple[Property, ...] = RELIABLE) -> tuple[int, str]:
+    event = event_of(any_, header)
     status, exception = giop.call(ior, "push_structured_event", giop.encoded(STRUCTURED_EVENT, structured_value(event)))
     return status, exception.removesuffix(":1.0").rpartition("/")[2]
 
 
 def assert_that_others_pass(ends: tuple[Orb, CosNotificationSource, str]) -> None:
     orb, source, ior = ends
-    assert push(ior, Any_(idl.STRING, "next")) == (giop.NO_EXCEPTION, "")
+    assert push(ior, Any_(idl.STRING, "next"), ()) == (giop.NO_EXCEPTION, "")
     (delivery,) = source.receive(10, PATIENCE_SECS)
     source.acknowledge([delivery])
     assert isinstance(delivery.payload, StructuredEvent)
@@ -78,13 +87,32 @@ def assert_that_others_pass(ends: tuple[Orb, CosNotificationSource, str]) -> Non
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_octets_of_another_orb_are_read(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
+def test_octets_of_another_orb_are_read_by_the_library(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
     _, source, ior = ends
-    assert push(ior, FINE[name]) == (giop.NO_EXCEPTION, "")
+    with ThreadPoolExecutor(1) as peer:
+        pushed = peer.submit(push, ior, FINE[name])
+        (delivery,) = source.receive(10, PATIENCE_SECS)
+        source.acknowledge([delivery])
+        pushed.result()
+    assert delivery.payload == event_of(FINE[name], RELIABLE)
+
+
+AT_ONCE = {
+    **FINE,
+    **CLOSES_THE_CONNECTION,
+    **{name: any_ for name, (any_, _) in {**DEAD_LETTERS, **REFUSED_BY_THE_LIBRARY}.items()},
+    "union with its default arm first": REFUSED["union with its default arm first"].value,
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_best_effort_events_are_read_past_the_library(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
+    orb, source, ior = ends
+    assert push(ior, AT_ONCE[name], ()) == (giop.NO_EXCEPTION, "")
     (delivery,) = source.receive(10, PATIENCE_SECS)
     source.acknowledge([delivery])
-    assert isinstance(delivery.payload, StructuredEvent)
-    assert delivery.payload.remainder_of_body == FINE[name]
+    assert (delivery.error, delivery.payload) == (None, event_of(AT_ONCE[name]))
+    assert orb.crashes == 0
 
 
 @pytest.mark.parametrize("name", DEAD_LETTERS)

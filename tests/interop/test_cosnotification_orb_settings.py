@@ -149,14 +149,26 @@ BOX = idl.ValueBox("RMI:com.acme.Note:0123456789ABCDEF:0000000000000001", "Note"
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_value_box_is_read_where_its_id_is_known(host: ServiceHost, known: bool) -> None:
-    """In a process that never sent one: only the settings can tell the ORB library of its id."""
-    with gateway(**({"value_boxes": [BOX.id]} if known else {})) as orb:
+    """In a process that never sent one: only settings can tell the ORB library, through which persistent events go, of its id."""
+    with gateway(**({"value_boxes": [BOX.id]} if known else {})) as orb, ThreadPoolExecutor(1) as peer:
         (source,) = ends(orb, host, CosNotificationSource)
-        event = StructuredEvent("d", "t", "boxed", (), (Property("note", BOX, "a\u20ac"),))
+        event = StructuredEvent("d", "t", "boxed", RELIABLE, (Property("note", BOX, "a\u20ac"),))
+        pushed = peer.submit(consumer_of(host).push_structured_event, event_to_orb(event))
+        got = source.receive(1, PATIENCE_SECS if known else 0.2)
+        assert [delivery.payload for delivery in got] == [event] * known
         if known:
-            consumer_of(host).push_structured_event(event_to_orb(event))
+            source.acknowledge(got)
+            pushed.result(PATIENCE_SECS)
         else:
             with pytest.raises(CORBA.MARSHAL):
-                consumer_of(host).push_structured_event(event_to_orb(event))
-        assert [delivery.payload for delivery in source.receive(1, PATIENCE_SECS if known else 0.2)] == [event] * known
+                pushed.result(PATIENCE_SECS)
+        source.close()
+
+
+def test_a_value_box_of_a_best_effort_event_needs_no_setting(host: ServiceHost) -> None:
+    with gateway() as orb:
+        (source,) = ends(orb, host, CosNotificationSource)
+        event = StructuredEvent("d", "t", "boxed", (), (Property("note", BOX, "a\u20ac"),))
+        consumer_of(host).push_structured_event(event_to_orb(event))
+        assert [delivery.payload for delivery in source.receive(1, PATIENCE_SECS)] == [event]
         source.close()

@@ -72,6 +72,10 @@ class Splitter:
     def rest(self) -> bytes:
         return self._rest
 
+    def take_rest(self) -> bytes:
+        rest, self._rest = self._rest, b""
+        return rest
+
 
 def is_one_message(data: bytes) -> bool:
     """Exactly one, as it mostly is."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from adapters.base import DeadLetterError
+from adapters.cosnotification.received_octets import Form
 from adapters.cosnotification.stubs import CosNotifyChannelAdmin
 from mappings.model import Event, StructuredEvent
 
@@ -76,6 +77,9 @@ class Kind(NamedTuple):
     push: Callable[[Any, list[Any]], None]
     pull_supplier: Callable[[Shelf], Any]  # the servant that the peer pulls from
     together: bool = False  # many events in one call
+    octets: tuple[str, Form] | None = (
+        None  # the operation by which a peer pushes to us, and what its arguments are, where they are read without the ORB
+    )
 
     # where other objects than channel, proxy and servant take part
     factory: Any = CosNotifyChannelAdmin.EventChannelFactory

@@ -61,4 +61,5 @@ SEQUENCE: Final = Kind(
     push=lambda proxy, events: proxy.push_structured_events(events),
     pull_supplier=_PullSupplier,
     together=True,
+    octets=("push_structured_events", "events"),
 )

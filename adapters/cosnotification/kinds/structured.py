@@ -58,4 +58,5 @@ STRUCTURED: Final = Kind(
     push_supplier=_PushSupplier,
     push=lambda proxy, events: proxy.push_structured_event(*events),
     pull_supplier=_PullSupplier,
+    octets=("push_structured_event", "event"),
 )

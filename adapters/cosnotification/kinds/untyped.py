@@ -102,6 +102,7 @@ ANY: Final = Kind(
     push_supplier=_PushSupplier,
     push=lambda proxy, anys: proxy.push(*anys),
     pull_supplier=_PullSupplier,
+    octets=("push", "any"),
 )
 
 

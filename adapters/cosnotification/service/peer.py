@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
+from adapters.cosnotification.giop.callers import address_of, callers
 from adapters.cosnotification.stubs import omniORB
 
 
@@ -15,15 +15,13 @@ def peer_host() -> str:
 
 
 def host_in(uri: str) -> str:
-    """Of `giop:tcp:HOST:PORT`; an IPv4 address in an IPv6 one is an IPv4 address. Empty where there is none."""
-    host = uri.partition("tcp:")[2].rpartition(":")[0].strip("[]")
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return ""
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return str(address)
+    """Of `giop:tcp:HOST:PORT`. Empty where there is none."""
+    host, _, port = uri.partition("tcp:")[2].rpartition(":")
+    host = host.strip("[]")
+    if port.isdecimal():
+        host = callers.get((host, int(port)), host)
+    address = address_of(host)
+    return "" if address is None else str(address)
 
 
 def is_visible(each: Any) -> bool:

@@ -98,7 +98,7 @@ class Worker:
     # Calls of the gateway, each on a thread of the pool
 
     def call_start(self, settings: str, held: list[str]) -> None:
-        orb = LocalOrb(OrbSettings.model_validate_json(settings), held=held)
+        orb = LocalOrb(OrbSettings.model_validate_json(settings), held=held, doorway=True)
         orb.start()
         self._orb = orb
 
@@ -123,6 +123,7 @@ class Worker:
                 lambda first, contents: self._frames.send(("events", end, first, contents)),
                 self._failure_of(end),
                 lambda types: self._frames.send(("types_told", end, types)),
+                lambda *push: self._frames.send(("octets", end, *push)),
             ),
             left_behind,
         )

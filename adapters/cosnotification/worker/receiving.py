@@ -18,6 +18,7 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.worker.gate import Gate, NotTaken
 from adapters.cosnotification.worker.intake import Content, Intake
+from adapters.cosnotification.worker.octet_intake import OctetIntake, PassOn
 from adapters.cosnotification.worker.parcels import TypeNumbers
 from adapters.cosnotification.worker.types_talk import ReportTypes, TypesTalk, nobody_hears
 
@@ -37,6 +38,7 @@ class Receiver:
         pass_on: Callable[[int, list[Content]], None],
         fail: Callable[[ReconnectError], None],
         types_told: ReportTypes = nobody_hears,
+        pass_octets_on: PassOn | None = None,
     ) -> None:
         self.gate = Gate(channel.buffer, channel.hold_ms / 1000, pass_on)
         self._fail = fail
@@ -45,7 +47,13 @@ class Receiver:
         pulls = channel.style == "pull"
         intake = Intake(types, self._keep if pulls else self._offer, fail)
         servant = (kind.pull_consumer if pulls else kind.push_consumer)(intake)
-        self._connection = Connection(orb, endpoint, channel, kind, "consumer", servant)
+        self._silence = Silence(endpoint.idle_timeout_secs)
+        octets = (
+            None if pulls or pass_octets_on is None else OctetIntake(self.gate, pass_octets_on, self._silence.broken)
+        )
+        self._connection = Connection(
+            orb, endpoint, channel, kind, "consumer", servant, None if octets is None else octets.take
+        )
         self.types = TypesTalk(
             self._connection, channel, "consumer", servant, endpoint.ping_interval_secs, types_told, fail
         )
@@ -53,7 +61,6 @@ class Receiver:
             Puller(kind, self._connection, intake, self.gate, channel.poll_interval_ms / 1000, fail) if pulls else None
         )
         self._pulse: Pulse | None = None
-        self._silence = Silence(endpoint.idle_timeout_secs)
         self._valve = Valve(self.gate, self._connection) if channel.suspend_when_full and not pulls else None
 
     def open(self, left_behind: Sequence[Trace], remember: Callable[[list[Trace]], None]) -> int:

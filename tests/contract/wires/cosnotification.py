@@ -89,6 +89,8 @@ class CountingSource(CosNotificationSource):
         held = super().on_frame(worker, frame)
         if frame[0] == "events":
             self.arrived += len(frame[3])
+        elif frame[0] == "octets":
+            self.arrived += frame[3]
         return held
 
 

@@ -1,0 +1,188 @@
+"""The address that peers call, in front of the ORB library: pushes that somebody here takes as octets are answered here, everything
+else goes on to the library, untouched, and so do its answers.
+
+    peer ── visitor ─┬─ a handler: octets, at once
+                     └─ the library, at an address of its own that takes connections from the doorway alone
+
+One thread does it all, and waits for nobody. The library makes a thread wake up, values of Python and a reply for every push; what
+the doorway does instead is a look at a few octets. And it unmarshals nothing: no event can crash it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import select
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from adapters.cosnotification.giop.callers import address_of, callers
+from adapters.cosnotification.giop.visitor import Handlers, Visitor
+
+_BACKLOG: Final = 1024
+_EXHAUSTED_SECS: Final = 0.1  # how long nobody is let in where the system has no descriptors or memory to give
+_KEEP_ALIVE: Final = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 60),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 6),
+)
+"""A peer that has gone without a word is noticed after two minutes."""
+
+
+class Doorway:
+    """`start`, `shut` and `stop` in this order; the last two twice is fine."""
+
+    def __init__(self, address: tuple[str, int], *, longest: int, allow: Sequence[str] | None = None) -> None:
+        """Nobody is let in before `start`. Raises OSError where the address cannot be had."""
+        family, kind, protocol, _, found = socket.getaddrinfo(
+            address[0] or None, address[1], type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        self._listener = socket.socket(family, kind, protocol)
+        try:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._listener.bind(found)
+        except BaseException:
+            self._listener.close()
+            raise
+        self.port: Final[int] = self._listener.getsockname()[1]
+        self.comes_from: Final = ".".join(("127", *(str(1 + secrets.randbelow(254)) for _ in range(3))))
+        """The only address from which the library is to take connections."""
+        self.handlers: Handlers = {}
+        self._longest = longest
+        self._allow = None if allow is None else tuple(map(ipaddress.ip_network, allow))
+        self._library = ("", 0)
+        self._visitors: dict[int, tuple[Visitor, socket.socket]] = {}  # by descriptor
+        self._poll = select.epoll()
+        self._words, self._ears = socket.socketpair()
+        self._shut = threading.Event()
+        self._stopping = False
+        self._open_again = 0.0
+        self._thread = threading.Thread(target=self._run, name="doorway", daemon=True)
+
+    def start(self, library: tuple[str, int]) -> None:
+        self._library = library
+        self._listener.listen(_BACKLOG)
+        self._listener.setblocking(False)
+        self._poll.register(self._listener, select.EPOLLIN)
+        self._poll.register(self._ears, select.EPOLLIN)
+        self._thread.start()
+
+    def shut(self) -> None:
+        """Nobody is let in any more. Who is in stays: what was asked is answered."""
+        self._shut.set()
+        self._tell()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._shut.set()
+        if self._thread.is_alive():
+            self._tell()
+            self._thread.join()
+        self._listener.close()
+        self._poll.close()
+        self._words.close()
+        self._ears.close()
+
+    def _tell(self) -> None:
+        with suppress(OSError):
+            self._words.send(b"!")
+
+    # The doorway's thread
+
+    def _run(self) -> None:
+        poll, visitors = self._poll.poll, self._visitors
+        listener, ears = self._listener.fileno(), self._ears.fileno()
+        while not self._stopping:
+            for descriptor, events in poll(self._pause_secs()):
+                if descriptor == listener:
+                    self._let_in()
+                elif descriptor == ears:
+                    self._ears.recv(64)
+                    self._on_told()
+                elif (found := visitors.get(descriptor)) is not None:
+                    found[0].on_event(found[1], events)
+        for visitor in {visitor for visitor, _ in visitors.values()}:
+            visitor.close()
+
+    def _pause_secs(self) -> float | None:
+        if not self._open_again:
+            return None
+        remaining = self._open_again - time.monotonic()
+        if remaining <= 0 and not self._shut.is_set():
+            self._open_again = 0.0
+            self._poll.modify(self._listener, select.EPOLLIN)
+            return None
+        return max(0.0, remaining)
+
+    def _on_told(self) -> None:
+        if self._shut.is_set() and self._listener.fileno() >= 0:
+            self._open_again = 0.0
+            self._poll.unregister(self._listener)
+            self._listener.close()
+
+    def _let_in(self) -> None:
+        while True:
+            try:
+                end, address = self._listener.accept()
+            except (BlockingIOError, ConnectionError, InterruptedError):
+                return
+            except OSError:
+                self._open_again = time.monotonic() + _EXHAUSTED_SECS
+                self._poll.modify(self._listener, 0)
+                return
+            try:
+                self._welcome(end, str(address[0]))
+            except OSError:
+                end.close()
+
+    def _welcome(self, end: socket.socket, host: str) -> None:
+        if not self._is_allowed(host):
+            end.close()
+            return
+        end.setblocking(False)
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for option in _KEEP_ALIVE:
+            end.setsockopt(*option)
+        self._enter(Visitor(self, end, host, self._longest), end, select.EPOLLIN)
+
+    def _is_allowed(self, host: str) -> bool:
+        if self._allow is None:
+            return True
+        address = address_of(host)
+        return address is not None and any(address in network for network in self._allow)
+
+    def _enter(self, visitor: Visitor, end: socket.socket, events: int) -> None:
+        self._poll.register(end, events)
+        self._visitors[end.fileno()] = visitor, end
+
+    # For visitors
+
+    def connect_library(self, visitor: Visitor) -> socket.socket:
+        end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            end.setblocking(False)
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            end.bind((self.comes_from, 0))
+            callers[end.getsockname()] = visitor.host
+            with suppress(BlockingIOError):
+                end.connect(self._library)
+            self._enter(visitor, end, select.EPOLLIN)
+        except BaseException:
+            end.close()
+            raise
+        return end
+
+    def interested(self, end: socket.socket, events: int) -> None:
+        self._poll.modify(end, events)
+
+    def forget(self, end: socket.socket) -> None:
+        descriptor = end.fileno()
+        if self._visitors.pop(descriptor, None) is None:
+            return
+        with suppress(OSError):
+            self._poll.unregister(end)

@@ -1,0 +1,151 @@
+"""Events that are read from octets: what is taken past the ORB library, and what becomes of octets that cannot be read."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.cosnotification.received_octets import Content, Form, ReceivedOctets
+from adapters.cosnotification.worker.gate import Gate
+from adapters.cosnotification.worker.octet_intake import OctetIntake
+from mappings.cdr import encode_bare
+from mappings.cdr.events import event_octets, event_reader
+from mappings.event_forms import structured_value, to_structured
+from mappings.idl_types import ANY, LONG, SHORT
+from mappings.known_types import EVENT_BATCH
+from mappings.model import Any_, Property, StructuredEvent, UntypedEvent
+from tests.properties.strategies import structured_events
+
+
+def event(number: int) -> StructuredEvent:
+    return StructuredEvent("Telecom", "Alarm", f"n{number}", (), (Property("Number", LONG, number),))
+
+
+def batch(events: list[StructuredEvent], *, little: bool = True) -> bytes:
+    return encode_bare(EVENT_BATCH, list(map(structured_value, events)), little=little)
+
+
+EVENTS = [event(n) for n in range(4)]
+RELIABLE = StructuredEvent("Telecom", "Alarm", "n", (Property("EventReliability", SHORT, 1),))
+
+
+class Rig:
+    def __init__(self, room: int) -> None:
+        self.passed: list[tuple[int, int, Form]] = []
+        self.noticed = 0
+        self.gate = Gate(room, 0.1, lambda number, contents: None)
+        self.intake = OctetIntake(self.gate, lambda *push: self.passed.append(push[:3]), self._notice)
+
+    def _notice(self) -> None:
+        self.noticed += 1
+
+
+# What is taken
+
+
+def test_best_effort_events_are_taken_while_there_is_room() -> None:
+    rig = Rig(3)
+    assert rig.intake.take("event", event_octets(EVENTS[0], True), True)
+    assert rig.intake.take("events", batch(EVENTS, little=False), False), "one free place is enough for a sequence"
+    assert not rig.intake.take("event", event_octets(EVENTS[0], True), True)
+    rig.gate.credit(10)
+    assert rig.intake.take("any", encode_bare(ANY, Any_(LONG, 7)), True)
+    assert rig.passed == [(0, 1, "event"), (1, 4, "events"), (5, 1, "any")]
+    assert rig.noticed == 4
+
+
+def test_numbers_are_those_of_the_long_way() -> None:
+    rig = Rig(10)
+    rig.gate.offer([(False, None, None, None)] * 2)
+    assert rig.intake.take("event", event_octets(EVENTS[0], True), True)
+    assert rig.passed == [(2, 1, "event")]
+
+
+@pytest.mark.parametrize("little", [True, False])
+def test_persistent_events_take_the_long_way(little: bool) -> None:
+    rig = Rig(10)
+    assert not rig.intake.take("event", event_octets(RELIABLE, little), little)
+    assert not rig.intake.take("events", batch([*EVENTS, RELIABLE], little=little), little)
+    assert rig.passed == []
+
+
+def test_nothing_is_taken_by_who_has_closed() -> None:
+    rig = Rig(10)
+    rig.gate.close()
+    assert not rig.intake.take("event", event_octets(EVENTS[0], True), True)
+    assert rig.passed == []
+
+
+@pytest.mark.parametrize("count", [0, 1000, 0xFFFFFFFF])
+def test_a_count_that_cannot_be_is_the_librarys_to_judge(count: int) -> None:
+    rig = Rig(10)
+    octets = struct.pack("<L", count) + batch(EVENTS)[4:]
+    assert not rig.intake.take("events", octets, True)
+    assert rig.passed == []
+
+
+# What is read
+
+
+def contents(form: Form, count: int, octets: bytes, *, little: bool = True) -> list[Content]:
+    received = ReceivedOctets(count, form, little, octets)
+    return [received.content(index) for index in range(count)]
+
+
+@given(events=st.lists(structured_events, min_size=1, max_size=3), little=st.booleans())
+def test_events_are_what_they_were(events: list[StructuredEvent], little: bool) -> None:
+    got = contents("events", len(events), batch(events, little=little), little=little)
+    assert got == [(False, event, None, None) for event in events]
+    (one,) = contents("event", 1, event_octets(events[0], little), little=little)
+    assert one == (False, events[0], None, None)
+
+
+def test_an_any_is_an_event_of_its_form() -> None:
+    any_ = Any_(LONG, 7)
+    assert contents("any", 1, encode_bare(ANY, any_)) == [(False, to_structured(UntypedEvent(any_)), None, None)]
+
+
+def test_an_event_that_cannot_be_read_is_a_dead_letter_with_its_octets() -> None:
+    octets = event_octets(EVENTS[0], True)[:-6]
+    (content,) = contents("event", 1, octets)
+    assert content.error is not None
+    assert content.error.code.startswith("MAP-CDR-")
+    assert (content.persistent, content.payload) == (True, None)
+    assert content.original == b"\1" + bytes(7) + octets
+
+
+@pytest.mark.parametrize("little", [True, False])
+def test_what_stands_before_a_fault_in_a_sequence_is_read(little: bool) -> None:
+    octets = batch(EVENTS, little=little)
+    at = 4
+    for _ in range(2):
+        _, at = event_reader(little).event(octets, at)
+    broken = octets[:at] + bytes(-at % 4) + b"\xff" * 4 + octets[at + -at % 4 + 4 :]
+    got = contents("events", 4, broken, little=little)
+    assert [content.payload for content in got] == [*EVENTS[:2], None, None]
+    assert [content.error and content.error.code for content in got][3] == "COR-SEQUENCE"
+    original = got[2].original
+    assert original is not None
+    assert original[:8] == bytes((little, 0, 0, 0, 0, 0, 0, 0))
+    assert broken.endswith(original[8:])
+    assert (len(broken) - len(original)) % 8 == 0
+    assert got[3].original is None
+
+
+def test_what_stands_behind_the_last_event_is_nothing() -> None:
+    got = contents("events", 4, batch(EVENTS) + b"pad")
+    assert [content.payload for content in got] == EVENTS
+
+
+@given(data=st.data(), events=st.lists(structured_events, min_size=1, max_size=3), little=st.booleans())
+def test_every_event_of_a_damaged_push_is_accounted_for(
+    data: st.DataObject, events: list[StructuredEvent], little: bool
+) -> None:
+    octets = bytearray(batch(events, little=little))
+    place = data.draw(st.integers(4, len(octets) - 1))
+    octets[place] = data.draw(st.integers(0, 255))
+    for content in contents("events", len(events), bytes(octets), little=little):
+        assert (content.payload is None) == (content.error is not None)
