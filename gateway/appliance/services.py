@@ -168,10 +168,14 @@ class Services:
 
     def _start_logs(self, settings: LogsServiceSettings) -> None:
         from adapters.cosnotification.hosted import HostedPart
+        from adapters.cosnotification.logs.trouble import trouble_of
+
+        def heard(_: str, log: str, code: str, why: str) -> None:
+            self._listener.service_store_changed(log, trouble_of(code, why))
 
         store = settings.store or str(Path(self._settings.run_dir) / "event-logs.db")
-        told = json.dumps({"store": store, "idl": settings.idl, "include": settings.include})
-        logs = HostedPart(self.orb(), "logs", "adapters.cosnotification.logs.part:LogsPart", told)
+        its = json.dumps({"store": store, "idl": settings.idl, "include": settings.include})
+        logs = HostedPart(self.orb(), "logs", "adapters.cosnotification.logs.part:LogsPart", its, heard)
         references = logs.start()
         self._undo.append(logs.stop)
         self._publish(settings.factory_ior, references["log"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from adapters.cosnotification.logs.iterator import RecordIterator
@@ -17,7 +18,7 @@ from adapters.cosnotification.logs.log import (
     TypedNotifyLog,
     settings_from_json,
 )
-from adapters.cosnotification.logs.operations import checked_thresholds, to_orb
+from adapters.cosnotification.logs.operations import checked_thresholds, to_client, to_orb
 from adapters.cosnotification.logs.records import LogFile
 from adapters.cosnotification.logs.stubs import (
     CosNotification,
@@ -35,8 +36,10 @@ class LogFactory:
 
     LOG: ClassVar[Any]
 
-    def __init__(self, service: ServiceHost, file: LogFile) -> None:
+    def __init__(self, service: ServiceHost, file: LogFile, told: Callable[[str, str, str], None]) -> None:
+        """`told` hears of a log that it cannot record, by the code of the trouble, and that it can again, without one."""
         self._service = service
+        self.told = told
         self._orb = service.orb
         self._file = file
         self._lock = threading.RLock()
@@ -77,7 +80,7 @@ class LogFactory:
 
     def make(self, id_: int | None, settings: Settings) -> Any:
         """With an id that is not in use. Raises LogIdAlreadyExists."""
-        with self._lock:
+        with self._lock, to_client():
             if id_ is None:
                 id_ = int(self._file.fact(f"next-log/{self.LOG.KIND}", "0"))
                 while id_ in self._logs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ import omniORB
 from adapters.cosnotification import shims
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.logs.duty import UNIX_EPOCH, Duty, duty_from_json
-from adapters.cosnotification.logs.operations import LogOperations
+from adapters.cosnotification.logs.operations import LogOperations, to_client
 from adapters.cosnotification.logs.records import LogFile, Records
 from adapters.cosnotification.logs.stubs import (
     CORBA,
@@ -21,6 +21,7 @@ from adapters.cosnotification.logs.stubs import (
     DsNotifyLogAdmin__POA,
     DsTypedNotifyLogAdmin__POA,
 )
+from adapters.cosnotification.logs.trouble import FULL, NOT_WRITTEN
 from adapters.cosnotification.service.channel import EventChannel
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.filter_set import Test
@@ -76,15 +77,22 @@ class LogChannel(LogOperations):
         self.records = Records(file, f"{self.KIND}/{int(self.id)}")
         self.settings = settings
         self.full = False
-        self.unrecorded = 0  # events that a full log did not take
+        self.failing = False
+        self.unrecorded = 0  # events that a log did not take because it was full, or its file failed
         self._settings_changed = changed
         self._write_lock = threading.RLock()
         self._filter: Any = None
         self._test: Test | None = None
 
     def set(self, **changes: Any) -> None:
-        self.settings = self.settings._replace(**changes)
-        self._settings_changed()
+        before = self.settings
+        self.settings = before._replace(**changes)
+        try:
+            with to_client():
+                self._settings_changed()
+        except CORBA.PERSIST_STORE:
+            self.settings = before
+            raise
 
     # The filter of what is recorded
 
@@ -112,23 +120,33 @@ class LogChannel(LogOperations):
             test = self._test
             wanted = [event for event in events if test is None or test(event)]
             if wanted:
-                written = self.write([(event.any, NO_ATTRIBUTES) for event in wanted])
-                self.unrecorded += len(wanted) - written
+                self.unrecorded += len(wanted) - self._written(wanted)
         return self.settings.forwarding
 
+    def _written(self, events: Sequence[CarriedEvent]) -> int:
+        """A file that cannot be written holds back no event: the channel lives on, its log does not."""
+        try:
+            return self.write([(event.any, NO_ATTRIBUTES) for event in events])
+        except sqlite3.Error:
+            return 0
+
     def write(self, contents: Sequence[tuple[Any, Any]]) -> int:
-        """Anys with attributes; how many there was room for."""
+        """Anys with attributes; how many there was room for. Raises sqlite3.Error: then it recorded nothing."""
         now = UNIX_EPOCH + time.time_ns() // 100
         encoded = [
             (now, _encoded(DsLogAdmin._tc_NVList, attributes), _encoded(CORBA.TC_any, info))
             for info, attributes in contents
         ]
         with self._write_lock:
-            self.forget_old(now)
-            fitting = self._make_room(encoded)
-            if fitting:
-                self.records.add(encoded[:fitting])
-            self._set_full(fitting < len(encoded))
+            try:
+                self.forget_old(now)
+                fitting = self._make_room(encoded)
+                if fitting:
+                    self.records.add(encoded[:fitting])
+            except sqlite3.Error as error:
+                self._set_state(failing=str(error))
+                raise
+            self._set_state(full=fitting < len(encoded))
         return fitting
 
     def forget_old(self, now: int) -> None:
@@ -157,10 +175,12 @@ class LogChannel(LogOperations):
             fitting += 1
         return fitting
 
-    def _set_full(self, full: bool) -> None:
-        if full and not self.full:
-            logging.getLogger(__name__).warning("log %d is full: what comes is passed on and not recorded", self.id)
-        self.full = full
+    def _set_state(self, *, full: bool = False, failing: str = "") -> None:
+        changed = (full, bool(failing)) != (self.full, self.failing)
+        self.full, self.failing = full, bool(failing)
+        if changed:
+            code = NOT_WRITTEN if failing else FULL if full else ""
+            self.log_factory.told(f"{self.KIND} {int(self.id)}", code, failing)
 
 
 class NotifyLog(LogChannel, EventChannel, DsNotifyLogAdmin__POA.NotifyLog):  # type: ignore[misc]

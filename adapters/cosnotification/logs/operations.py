@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Iterator as Walk
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import omniORB
@@ -30,6 +32,7 @@ class LogOperations:
     records: Records
     settings: Settings
     full: bool
+    failing: bool
 
     # What it is
 
@@ -87,7 +90,8 @@ class LogOperations:
         self.set(forwarding=state == DsLogAdmin.on)
 
     def get_operational_state(self) -> Any:
-        return DsLogAdmin.enabled
+        """Disabled while its file cannot be written."""
+        return DsLogAdmin.disabled if self.failing else DsLogAdmin.enabled
 
     def get_interval(self) -> Any:
         return DsLogAdmin.TimeInterval(self.settings.duty.start, self.settings.duty.stop)
@@ -139,10 +143,12 @@ class LogOperations:
         return sum(1 for _ in self._matching(grammar, c))
 
     def delete_records(self, grammar: str, c: str) -> int:
-        return self.records.remove([record.id for record in self._matching(grammar, c)])
+        with to_client():
+            return self.records.remove([record.id for record in self._matching(grammar, c)])
 
     def delete_records_by_id(self, ids: Any) -> int:
-        return self.records.remove(list(ids))
+        with to_client():
+            return self.records.remove(list(ids))
 
     def write_records(self, records: Any) -> None:
         self._write([(info, []) for info in records])
@@ -198,7 +204,8 @@ class LogOperations:
             raise DsLogAdmin.LogLocked
         if not self.on_duty:
             raise DsLogAdmin.LogOffDuty
-        written = self.write(contents)
+        with to_client():
+            written = self.write(contents)
         if written < len(contents):
             raise DsLogAdmin.LogFull(min(written, 2**15 - 1))
 
@@ -208,7 +215,7 @@ class LogOperations:
             return first, None
         return first, self.log_factory.iterate(RecordIterator(self.records, ids))
 
-    def _matching(self, grammar: str, text: str) -> Walk[Record]:
+    def _matching(self, grammar: str, text: str) -> Iterator[Record]:
         """Records that the constraint matches, as structs `{id, time, attr_list, info}`. Raises before the first is looked at."""
         if grammar != DsLogAdmin.default_grammar:
             raise DsLogAdmin.InvalidGrammar
@@ -219,7 +226,7 @@ class LogOperations:
         self.forget_old(_now())
         return self._walk(filter_)
 
-    def _walk(self, filter_: EtclFilter | None) -> Walk[Record]:
+    def _walk(self, filter_: EtclFilter | None) -> Iterator[Record]:
         after = 0
         while found := self.records.all(after):
             after = found[-1].id
@@ -234,7 +241,8 @@ class LogOperations:
     def _set_attributes(self, record: Record, attr_list: Any) -> None:
         """Those of the same name are replaced."""
         merged = {pair.name: pair for pair in [*to_orb(record).attr_list, *attr_list]}
-        self.records.set_attributes(record.id, omniORB.cdrMarshal(DsLogAdmin._tc_NVList, list(merged.values())))
+        with to_client():
+            self.records.set_attributes(record.id, omniORB.cdrMarshal(DsLogAdmin._tc_NVList, list(merged.values())))
 
 
 def to_orb(record: Record) -> Any:
@@ -275,3 +283,12 @@ def _mask(item: Any) -> Mask:
 
 def _now() -> int:
     return UNIX_EPOCH + time.time_ns() // 100
+
+
+@contextmanager
+def to_client() -> Iterator[None]:
+    """What the file does not take, as whoever called hears it: it has not happened."""
+    try:
+        yield
+    except sqlite3.Error:
+        raise CORBA.PERSIST_STORE(0, CORBA.COMPLETED_NO) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from adapters.cosnotification.logs.log import NotifyLog, TypedNotifyLog
 from adapters.cosnotification.logs.records import LogFile
 from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.typed.idl_files import read_interfaces
+from adapters.cosnotification.worker.frames import Closed
 
 ALL: Final = 2**32
 """Every log is there at every start, so every log keeps its reference."""
@@ -22,6 +24,7 @@ ALL: Final = 2**32
 class LogsPart:
     def __init__(self, orb: LocalOrb, tell: Callable[..., None], settings: str) -> None:
         self._orb = orb
+        self._tell = tell
         self._settings = json.loads(settings)
         self._service: ServiceHost | None = None
         self._file: LogFile | None = None
@@ -36,8 +39,14 @@ class LogsPart:
         self._service = ServiceHost(self._orb, channels=0, interfaces=interfaces, secret=secret, room="logs")
         self._service.initial.update({NotifyLog.PLACE: ALL, TypedNotifyLog.PLACE: ALL})
         self._service.start()
-        self._factories = [kind(self._service, self._file) for kind in (NotifyLogFactory, TypedNotifyLogFactory)]
+        self._factories = [
+            kind(self._service, self._file, self._told) for kind in (NotifyLogFactory, TypedNotifyLogFactory)
+        ]
         return {factory.LOG.KIND: self._orb.to_string(factory.reference) for factory in self._factories}
+
+    def _told(self, log: str, code: str, why: str) -> None:
+        with suppress(Closed):  # the gateway has gone, and so will we
+            self._tell("log", log, code, why)
 
     def ask(self, question: str, *arguments: Any) -> Any:
         raise ValueError(f"no such question: {question}")

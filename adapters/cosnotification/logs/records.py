@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -40,7 +40,7 @@ class LogFile:
     """All logs of a service. Raises StopError where the file cannot be used."""
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
@@ -56,34 +56,34 @@ class LogFile:
             ) from error
 
     def close(self) -> None:
-        with self._lock:
+        with self.lock:
             self._db.close()
 
     def flush(self) -> None:
         """To the disk."""
-        with self._lock:
+        with self.lock:
             self._db.execute("pragma synchronous = full")
             self._db.execute("insert or replace into facts values ('flushed', '')")
             self._db.execute("pragma synchronous = normal")
 
     def fact(self, name: str, default: str) -> str:
-        with self._lock:
+        with self.lock:
             self._db.execute("insert or ignore into facts values (?, ?)", (name, default))
             return str(self._db.execute("select value from facts where name = ?", (name,)).fetchone()[0])
 
     def set_fact(self, name: str, value: str) -> None:
-        with self._lock:
+        with self.lock:
             self._db.execute("insert or replace into facts values (?, ?)", (name, value))
 
     # Logs
 
     def logs(self, kind: str) -> list[tuple[int, dict[str, Any]]]:
-        with self._lock:
+        with self.lock:
             rows = self._db.execute("select id, settings from logs where kind = ? order by id", (kind,)).fetchall()
         return [(id_, json.loads(settings)) for id_, settings in rows]
 
     def put_log(self, kind: str, id_: int, settings: dict[str, Any]) -> None:
-        with self._lock:
+        with self.lock:
             self._db.execute("insert or replace into logs values (?, ?, ?)", (kind, id_, json.dumps(settings)))
 
     def remove_log(self, kind: str, id_: int) -> None:
@@ -93,43 +93,52 @@ class LogFile:
 
     def together(self) -> AbstractContextManager[None]:
         """All of it, or nothing."""
-        return together(self._db, self._lock)
+        return together(self._db, self.lock)
 
     # For Records
 
     def run(self, statement: str, *values: Any) -> int:
         """How many rows it changed."""
-        with self._lock:
+        with self.lock:
             return self._db.execute(statement, values).rowcount
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        with self._lock:
+        with self.lock:
             return self._db.execute(statement, values).fetchall()
+
+    def walk(self, statement: str, *values: Any) -> Iterator[Any]:
+        """Row by row, with the lock held by who walks."""
+        return iter(self._db.execute(statement, values))
 
 
 class Records:
-    """Those of one log."""
+    """Those of one log. How many there are and how large they are is counted along: a log that is full and wraps costs no more for
+    each event than one that is empty."""
 
     def __init__(self, file: LogFile, log: str) -> None:
         self.file = file
         self._log = log
-        self.count = self.size = 0
-        self._measure()
+        self.count: int
+        self.size: int
+        ((self.count, self.size),) = file.rows(
+            "select count(*), coalesce(sum(size), 0) from records where log = ?", log
+        )
         self._next = int(file.fact(f"next/{log}", "1"))
 
     def add(self, contents: Sequence[tuple[int, bytes, bytes]]) -> None:
         """Each with its time, attributes and info."""
-        rows = [
-            (self._log, self._next + index, time, len(attributes) + len(info), attributes, info)
-            for index, (time, attributes, info) in enumerate(contents)
-        ]
-        with self.file.together():
-            for row in rows:
-                self.file.run("insert into records values (?, ?, ?, ?, ?, ?)", *row)
-            self.file.set_fact(f"next/{self._log}", str(self._next + len(rows)))
-        self._next += len(rows)
-        self.count += len(rows)
-        self.size += sum(row[3] for row in rows)
+        with self.file.lock:
+            rows = [
+                (self._log, self._next + index, time, len(attributes) + len(info), attributes, info)
+                for index, (time, attributes, info) in enumerate(contents)
+            ]
+            with self.file.together():
+                for row in rows:
+                    self.file.run("insert into records values (?, ?, ?, ?, ?, ?)", *row)
+                self.file.set_fact(f"next/{self._log}", str(self._next + len(rows)))
+            self._next += len(rows)
+            self.count += len(rows)
+            self.size += sum(row[3] for row in rows)
 
     def all(self, after: int = 0, most: int = 1000) -> list[Record]:
         """The next ones with an id greater than this."""
@@ -157,39 +166,43 @@ class Records:
         return [row[0] for row in rows]
 
     def set_attributes(self, id_: int, attributes: bytes) -> None:
-        self.file.run(
-            "update records set attributes = ?, size = ? + length(info) where log = ? and id = ?",
-            attributes,
-            len(attributes),
-            self._log,
-            id_,
-        )
-        self._measure()
+        with self.file.lock:
+            for (before,) in self.file.rows("select size from records where log = ? and id = ?", self._log, id_):
+                statement = (
+                    "update records set attributes = ?, size = ? + length(info) where log = ? and id = ? returning size"
+                )
+                ((after,),) = self.file.rows(statement, attributes, len(attributes), self._log, id_)
+                self.size += after - before
 
     def remove(self, ids: Sequence[int]) -> int:
-        with self.file.together():
-            removed = sum(self.file.run("delete from records where log = ? and id = ?", self._log, id_) for id_ in ids)
-        self._measure()
-        return removed
+        """How many there were of these."""
+        statement = "delete from records where log = ? and id = ? returning size"
+        with self.file.lock:
+            with self.file.together():
+                removed = [row for id_ in ids for row in self.file.rows(statement, self._log, id_)]
+            return self._gone(removed)
 
     def remove_before(self, time: int) -> None:
-        if self.file.run("delete from records where log = ? and time < ?", self._log, time):
-            self._measure()
+        statement = "delete from records where log = ? and time < ? returning size"
+        with self.file.lock:
+            self._gone(self.file.rows(statement, self._log, time))
 
     def remove_oldest(self, size: int) -> None:
         """Until at least so many octets are free."""
-        freed, ids = 0, []
-        for id_, its in self.file.rows("select id, size from records where log = ? order by id", self._log):
-            if freed >= size:
-                break
-            freed += its
-            ids.append(id_)
-        self.remove(ids)
+        with self.file.lock:
+            freed, ids = 0, []
+            for id_, its in self.file.walk("select id, size from records where log = ? order by id", self._log):
+                if freed >= size:
+                    break
+                freed += its
+                ids.append(id_)
+            self.remove(ids)
 
-    def _measure(self) -> None:
-        self.count, self.size = self.file.rows(
-            "select count(*), coalesce(sum(size), 0) from records where log = ?", self._log
-        )[0]
+    def _gone(self, sizes: Sequence[tuple[int]]) -> int:
+        """With the lock held."""
+        self.count -= len(sizes)
+        self.size -= sum(size for (size,) in sizes)
+        return len(sizes)
 
     def _found(self, where: str, *values: Any) -> list[Record]:
         rows = self.file.rows(

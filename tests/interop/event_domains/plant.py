@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,15 @@ def config(port: int, **event_domains: Any) -> dict[str, Any]:
             },
         },
     }
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """The file of a store, by another process, for longer than anybody waits."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        yield
+        other.execute("rollback")
 
 
 @contextmanager

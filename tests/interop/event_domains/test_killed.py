@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from gateway.domain.corba.stubs import CORBA, CosEventChannelAdmin, CosNotifyCha
 from gateway.domain.event_domain import EventDomain
 from gateway.domain.event_domains import EventDomains
 from gateway.domain.persistence import restore
-from tests.interop.event_domains.plant import Plant
+from tests.interop.event_domains.plant import Plant, held
 
 KIND = "domain"
 
@@ -155,15 +155,6 @@ CHANGES: dict[str, Callable[[LiveDomain, Any], object]] = {
     "set qos": lambda live, _: live.set_qos([("DiamondDetection", 0)]),
     "destroy": lambda live, _: live.destroy(),
 }
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    """By another process, for longer than anybody waits."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("begin immediate")
-        yield
-        other.execute("rollback")
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])

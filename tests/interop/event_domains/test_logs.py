@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.logs.duty import UNIX_EPOCH
 from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin, CosNotifyChannelAdmin
 from tests.interop.event_domains.plant import (
@@ -16,6 +17,7 @@ from tests.interop.event_domains.plant import (
     Plant,
     answers,
     connection,
+    held,
     number,
     plant,
     pulled,
@@ -161,6 +163,8 @@ def test_a_log_that_halts_says_so_and_events_pass_on(shared: Plant) -> None:
     push(log, 1, 3)
     assert numbers(all_of(log)) == [0, 1]
     assert log.get_availability_status().log_full
+    said = {"event": "store changed", "service": f"log {log.id()}"}
+    shared.gateway.wait_for_log(**said, state="down", code="COR-LOG-FULL")
     assert [number_of(consumer.try_pull_structured_event()[0]) for _ in range(3)] == [1, 2, 3]
     with pytest.raises(DsLogAdmin.LogFull) as full:
         log.write_records([CORBA.Any(CORBA.TC_string, "x" * 10_000)])
@@ -170,6 +174,41 @@ def test_a_log_that_halts_says_so_and_events_pass_on(shared: Plant) -> None:
     push(log, 4, 1)
     assert numbers(all_of(log)) == [1, 4]
     assert not log.get_availability_status().log_full
+    shared.gateway.wait_for_log(**said, state="ready")
+    log.destroy()
+
+
+def test_a_log_whose_file_fails_says_so_and_events_pass_on(shared: Plant) -> None:
+    """Another process holds it, for longer than anybody waits."""
+    log = new_log(shared)
+    push(log, 0, 1)
+    consumer = log._get_default_consumer_admin().obtain_notification_pull_supplier(STRUCTURED)[0]
+    consumer = consumer._narrow(CosNotifyChannelAdmin.StructuredProxyPullSupplier)
+    consumer.connect_structured_pull_consumer(None)
+    supplier = log._get_default_supplier_admin().obtain_notification_push_consumer(STRUCTURED)[0]
+    supplier = supplier._narrow(CosNotifyChannelAdmin.StructuredProxyPushConsumer)
+    supplier.connect_structured_push_supplier(None)
+    for reference in (log, supplier):
+        set_time_out(reference, 60_000)  # the log's file is waited for, for some seconds
+    with held(shared.gateway.folder / "run" / "event-logs.db"):
+        supplier.push_structured_event(event(1, "Telecom", "Alarm"))
+        assert number_of(consumer.try_pull_structured_event()[0]) == 1
+        assert log.get_operational_state() == DsLogAdmin.disabled
+        for call in (
+            lambda: log.write_records([number(1)]),
+            lambda: log.delete_records_by_id([1]),
+            lambda: log.set_max_size(10_000),
+        ):
+            with pytest.raises(CORBA.PERSIST_STORE) as raised:
+                call()
+            assert raised.value.completed == CORBA.COMPLETED_NO
+    said = {"event": "store changed", "service": f"log {log.id()}"}
+    shared.gateway.wait_for_log(**said, state="down", code="COR-LOG-WRITE")
+    assert (log.get_max_size(), log.get_n_records()) == (0, 1)
+    supplier.push_structured_event(event(2, "Telecom", "Alarm"))
+    assert log.get_operational_state() == DsLogAdmin.enabled
+    shared.gateway.wait_for_log(**said, state="ready")
+    assert numbers(all_of(log)) == [0, 2]
     log.destroy()
 
 
