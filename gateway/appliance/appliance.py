@@ -74,7 +74,7 @@ class Appliance:
         self._driving = threading.RLock()
         self._is_running = False
         if self._bridges is not None:
-            settings = self._bridges.over(settings)
+            settings = self._bridges.over(settings, listener.bridge_refused)
         self.settings = settings
         self._listener = self._teller = listener = Teller(listener, lambda: self.settings, self.statuses)
         self._drain_secs = drain_secs
@@ -143,7 +143,7 @@ class Appliance:
         """Take over the links of another configuration; links that do not change are not disturbed."""
         with self._driving:
             self._configured = settings
-            return self._take_over(settings if self._bridges is None else self._bridges.over(settings))
+            return self._take_over(self._with_bridges(settings))
 
     def unsubscribe(self, settings: Settings, subscriptions: Iterable[tuple[str, str, str]]) -> list[Removal]:
         """Have peers forget durable subscriptions of an earlier configuration, whose links have ended: channel, topic and name."""
@@ -161,8 +161,11 @@ class Appliance:
     def _bridges_changed(self) -> None:
         """On a thread of the bridges."""
         with self._driving:
-            if self._is_running and self._bridges is not None:
-                self._take_over(self._bridges.over(self._configured))
+            if self._is_running:
+                self._take_over(self._with_bridges(self._configured))
+
+    def _with_bridges(self, settings: Settings) -> Settings:
+        return settings if self._bridges is None else self._bridges.over(settings, self._listener.bridge_refused)
 
     def _start_bridges(self) -> None:
         its = self.settings.services.bridges

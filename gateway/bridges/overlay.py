@@ -11,56 +11,21 @@ from adapters.stomp.settings import StompChannel, StompEndpoint
 from gateway.bridges.bridge import Bridge, EndPoint, ErrorCode, FlowStyle, InvalidEndPoints, MessageType, Role
 from gateway.settings.links import Delivery, LinkSettings
 from gateway.settings.settings import Settings
-from gateway.settings.topology import graph_of, routed_edges
 from gateway.settings.wires import Channel
 
 _EVENTS: Final = {MessageType.STRUCTURED_EVENT: "structured", MessageType.SEQUENCE_EVENT: "sequence"}
 
 
 def with_bridges(settings: Settings, bridges: Iterable[Bridge]) -> Settings:
-    """With a link for each bridge that is started. One whose endpoints have gone from the configuration has none."""
+    """With a link for each bridge that is started. Raises InvalidEndPoints."""
     channels, links = dict(settings.channels), dict(settings.links)
     for bridge in bridges:
         if not bridge.started:
             continue
-        try:
-            ends = {end: channel_of(settings, bridge, end) for end in ("source", "sink")}
-        except InvalidEndPoints:
-            continue
+        ends = {end: channel_of(settings, bridge, end) for end in ("source", "sink")}
         channels.update({f"{bridge.link}.{end}": channel for end, channel in ends.items()})
         links[bridge.link] = _link(bridge)
     return settings.model_copy(update={"channels": channels, "links": links})
-
-
-def check_topology(settings: Settings, bridge: Bridge) -> None:
-    """Raises InvalidEndPoints where the bridge would close a cycle or make a diamond that the configuration forbids."""
-    from gateway.domain.connection import Connection
-    from gateway.domain.errors import CycleCreationForbidden, DiamondCreationForbidden
-    from gateway.domain.event_domain import EventDomain
-    from gateway.domain.qos import Rules
-
-    whole = with_bridges(settings, [bridge])
-    graph, ways, members = graph_of(whole)
-    link = whole.links[bridge.link]
-    ends = members.of(link.source), members.of(link.sink)
-    routed = {(edge.source, edge.sink) for edge in routed_edges(whole, members)} - set(graph.edges())
-    rules = Rules(settings.domain.cycles == "forbid", settings.domain.diamonds == "forbid")
-    domain: EventDomain[None] = EventDomain(rules)
-    everything: EventDomain[None] = EventDomain(rules._replace(forbid_diamonds=False))
-    for _ in members.names:
-        domain.add_channel(None)
-        everything.add_channel(None)
-    code = ErrorCode.INVALID_JMSDESTINATION if bridge.sink.is_jms else ErrorCode.INVALID_CHANNELID
-    if ways[ends] > 1 and settings.domain.diamonds == "forbid":
-        raise InvalidEndPoints([(Role.SINK, code)], "a link leads from this source to this sink already")
-    try:
-        others = [edge for edge in graph.edges() if edge != ends]
-        for source, sink in [*others, ends]:
-            domain.add_connection(Connection(source, sink))
-        for source, sink in [*others, *routed, ends]:  # rules that send elsewhere can close a cycle too
-            everything.add_connection(Connection(source, sink))
-    except (CycleCreationForbidden, DiamondCreationForbidden) as error:
-        raise InvalidEndPoints([(Role.SINK, code)], error.message) from error
 
 
 def channel_of(settings: Settings, bridge: Bridge, end: str) -> Channel:

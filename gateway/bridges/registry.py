@@ -19,7 +19,8 @@ from gateway.bridges.bridge import (
     bridge_from_json,
     check_end_points,
 )
-from gateway.bridges.overlay import channel_of, check_topology, with_bridges
+from gateway.bridges.overlay import channel_of, with_bridges
+from gateway.bridges.topology import check_topology
 from gateway.settings.settings import Settings
 
 
@@ -33,6 +34,7 @@ class Bridges:
         self._lock = threading.Lock()
         self._bridges: dict[int, Bridge] = {}
         self._next = 0
+        self._without_place: dict[int, str] = {}  # bridges that are started and have no link, with the reason
         self.secret = secrets.token_hex(32)
         if path.exists():
             self._read()
@@ -109,9 +111,24 @@ class Bridges:
                 raise BridgeState("TransactionActive")
             self._put(bridge._replace(events=0, timeout_ms=0))
 
-    def over(self, settings: Settings) -> Settings:
-        """The configuration with the bridges' links."""
-        return with_bridges(settings, self.all())
+    def over(self, settings: Settings, refused: Callable[[str, InvalidEndPoints], None]) -> Settings:
+        """The configuration with the links of the bridges that are started. One that the configuration leaves no place has none:
+        its broker has gone, or it would close a cycle or make a diamond. `refused` hears of it, once."""
+        for bridge in self.all():
+            if not bridge.started:
+                continue
+            try:
+                for end in ("source", "sink"):
+                    channel_of(settings, bridge, end)
+                check_topology(settings, bridge)
+            except InvalidEndPoints as error:
+                if self._without_place.get(bridge.id) != error.message:
+                    self._without_place[bridge.id] = error.message
+                    refused(bridge.link, error)
+            else:
+                self._without_place.pop(bridge.id, None)
+                settings = with_bridges(settings, [bridge])
+        return settings
 
     # Inside, with the lock held
 

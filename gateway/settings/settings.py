@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
@@ -98,6 +98,12 @@ class Settings(StrictModel):
     def first_id(self, channel: str) -> str:
         """Of all entries of `channels:` that name the same channel of the far side, the first."""
         return self._first_ids[channel]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """What was worked out of the channels that were is worked out anew: pydantic would copy it too."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("_first_ids", None)
+        return copy
 
     @cached_property
     def _first_ids(self) -> dict[str, str]:

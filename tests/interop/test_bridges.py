@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,9 @@ def queue(role: Any, name: str, style: Any = PUSH, factory: str = "") -> Any:
 
 
 class Site:
-    def __init__(self, gateway: Gateway, orb: LocalOrb) -> None:
+    def __init__(self, gateway: Gateway, orb: LocalOrb, config: dict[str, Any]) -> None:
         self.gateway = gateway
+        self.config = config
         self._orb = orb
 
     @property
@@ -95,7 +97,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         orb = LocalOrb()
         orb.start()
         with Gateway(folder, config) as gateway:
-            yield Site(gateway, orb)
+            yield Site(gateway, orb, config)
         orb.stop()
 
 
@@ -146,11 +148,16 @@ def test_bridges_come_and_go_while_the_gateway_runs(site: Site) -> None:
         round_.start_bridge()
     assert [(error.role, error.code) for error in refused.value.error] == [(SINK, BAD_DESTINATION)]
     reasons = [line["reason"] for line in site.gateway.log() if line["event"] == "bridge refused"]
-    assert "closes a cycle" in reasons[-1]
+    words = "it closes a cycle: queue://bridged → channel 1 of ems → queue://bridged"
+    assert reasons[-1] == f"no bridge can be between these: {words}"
     round_.destroy()
 
-    # A restart keeps what was started, and the references
-    site.gateway.stop()
+    # kill -9 keeps what was started, and the references
+    for link in ours:
+        site.gateway.wait_for_link(
+            link, lambda status: status["accounts"]["delivered"] == 1 and not status["accounts"]["pending"]
+        )
+    site.gateway.kill()
     site.gateway.start()
     until(lambda: answers(there))
     for link in ours:
@@ -197,6 +204,25 @@ def test_end_points_that_cannot_be(site: Site, source: Any, sink: Any, errors: l
     assert {code for _, code in found} == {code for _, code in expected}
     assert len(found) == len(expected)
     assert site.bridges.get_all_bridges() == before
+
+
+def test_a_reload_that_leaves_a_bridge_no_place_says_so(site: Site) -> None:
+    form = copy.deepcopy(site.config)
+    there, id_ = site.bridges.create_bridge(channel(SOURCE, 2), queue(SINK, "for-bridges"))
+    there.start_bridge()
+    site.ready(f"bridge.{id_}")
+    form["channels"]["two"] = {"endpoint": "ems", "channel": 2}
+    form["channels"]["for-bridges"] = {"endpoint": "broker", "destination": "queue://for-bridges"}
+    form["links"]["back"] = {"from": "for-bridges", "to": "two"}
+    site.gateway.configure(form)
+    site.gateway.reload()
+    assert set(site.gateway.links()) == {"fixed", "back"}, "the file comes first"
+    found = site.gateway.wait_for_log(event="bridge refused", operation=f"bridge.{id_}", code="DOM-BRIDGE")
+    assert "closes a cycle: for-bridges → two → for-bridges" in found["reason"]
+    site.gateway.configure(site.config)
+    site.gateway.reload()
+    site.ready(f"bridge.{id_}")
+    there.destroy()
 
 
 def test_transactions(site: Site) -> None:
