@@ -35,4 +35,7 @@ class Listener(LinkObserver, InletObserver, CaptureObserver, Protocol):
         """A CORBA client asked for a bridge that cannot be."""
 
     def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
-        """A connection of an event domain over CORBA is joined, or broken."""
+        """A connection of an event domain over CORBA is joined, broken, or removed."""
+
+    def domain_answer_cut(self, domain: str, operation: str, answers: int) -> None:
+        """A domain has more cycles or diamonds than one answer holds."""

@@ -26,7 +26,7 @@ KINDS: Final[Mapping[str, str]] = {
     "JournalFinding": "Something about a journal that its owner must know: damage, what was dropped, links left behind.",
     "ServiceChanged": "A service that the gateway hosts is ready, or has stopped; an ORB has died, or is there again.",
     "ServiceFinding": "What the owner of a service of ours must know: a client was given up, stored events cannot be read.",
-    "DomainConnectionChanged": "A connection of an event domain over CORBA is joined, or broken.",
+    "DomainConnectionChanged": "A connection of an event domain over CORBA is joined, broken, or removed.",
     "Heartbeat": "The gateway is alive; how many links are ready, what is pending. By `heartbeat_secs` of the channel.",
     "NoticesLost": "More was to be told than could be kept; the oldest notices went.",
 }

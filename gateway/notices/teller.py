@@ -164,12 +164,15 @@ class Teller:
 
     def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
         self._listener.domain_connection_changed(domain, connection, state, trouble)
-        text = f"connection {connection} of domain {domain} is {state}{f': {trouble}' if trouble else ''}"
+        text = f"connection {connection} of {domain} is {state}{f': {trouble}' if trouble else ''}"
         severity: Severity = "major" if trouble else "cleared"
         self._post(
-            "DomainConnectionChanged", domain, severity, text, None,
-            Connection=connection, State=state, Reason=trouble or None,
+            "DomainConnectionChanged", f"{domain} connection {connection}", severity, text, None,
+            Domain=domain, Connection=connection, State=state, Reason=trouble or None,
         )  # fmt: skip
+
+    def domain_answer_cut(self, domain: str, operation: str, answers: int) -> None:
+        self._listener.domain_answer_cut(domain, operation, answers)
 
     # What becomes of it
 

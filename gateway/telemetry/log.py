@@ -117,6 +117,9 @@ class GatewayLog:
         else:
             self._log.info("domain connection changed", **facts)
 
+    def domain_answer_cut(self, domain: str, operation: str, answers: int) -> None:
+        self._log.warning("domain answer cut: there are more", domain=domain, operation=operation, answers=answers)
+
     def inlet_changed(self, channel: str, state: State, error: IsthmusError | None, attempts: int) -> None:
         facts: dict[str, object] = {"channel": channel, "state": state}
         if attempts:

@@ -95,11 +95,10 @@ class EventDomainServant(CosEventDomainAdmin__POA.EventDomain):  # type: ignore[
     # Cycles, diamonds, defaults
 
     def get_cycles(self) -> Any:
-        return [list(cycle) for cycle in self.live.read(lambda core: core.get_cycles()).cycles]
+        return self.live.get_cycles()
 
     def get_diamonds(self) -> Any:
-        found = self.live.read(lambda core: core.get_diamonds()).diamonds
-        return [[list(route) for route in diamond.routes] for diamond in found]
+        return self.live.get_diamonds()
 
     def set_default_consumer_channel(self, channel: int) -> None:
         with spoken():

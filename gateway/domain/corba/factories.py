@@ -11,7 +11,7 @@ from gateway.domain.connection import ChannelType
 from gateway.domain.corba.configured import BrokerChannel, ConfiguredDomain, ConfiguredIds, core_of
 from gateway.domain.corba.domain_servant import EventDomainServant
 from gateway.domain.corba.farewells import Farewells
-from gateway.domain.corba.live_domain import Domain, LiveDomain, Report, head_of
+from gateway.domain.corba.live_domain import Domain, LiveDomain, Reporter, head_of
 from gateway.domain.corba.log_domain_servant import EventLogDomainServant
 from gateway.domain.corba.members import MemberChannel
 from gateway.domain.corba.store import DomainStore
@@ -131,7 +131,7 @@ class EventDomainFactory(Factory, CosEventDomainAdmin__POA.EventDomainFactory): 
 
     KIND, DOMAIN = "domain", EventDomainServant
 
-    def configure(self, form: dict[str, Any], report: Report) -> None:
+    def configure(self, form: dict[str, Any], reporter: Reporter) -> None:
         """The configuration is there, or another one is. It has a domain from when it first has channels."""
         with self._lock:
             ids = ConfiguredIds(self._store)
@@ -146,7 +146,7 @@ class EventDomainFactory(Factory, CosEventDomainAdmin__POA.EventDomainFactory): 
             servant = self._servants.get(id_)
             if servant is None:
                 live = ConfiguredDomain(
-                    self._orb, self.KIND, id_, core, self._store, self._farewells, report, stand_in=self._stand_in
+                    self._orb, self.KIND, id_, core, self._store, self._farewells, reporter, stand_in=self._stand_in
                 )
                 servant = self._serve(live)
             assert isinstance(servant.live, ConfiguredDomain)

@@ -37,10 +37,12 @@ Domain = EventDomain[MemberChannel]
 _NO_INTERFACE: Final = (CosTypedEventChannelAdmin.InterfaceNotSupported, CosTypedEventChannelAdmin.NoSuchImplementation)
 
 
-class Report(Protocol):
-    """What a domain tells of its connections."""
+class Reporter(Protocol):
+    """Who is told of what happens in domains."""
 
-    def __call__(self, domain: LiveDomain, connection: int, state: str, trouble: str) -> None: ...
+    def connection_changed(self, domain: LiveDomain, connection: int, state: str, trouble: str) -> None: ...
+
+    def answer_cut(self, domain: LiveDomain, operation: str, answers: int) -> None: ...
 
 
 class LiveDomain:
@@ -54,7 +56,7 @@ class LiveDomain:
         core: Domain,
         store: DomainStore,
         farewells: Farewells,
-        report: Report,
+        reporter: Reporter,
         *,
         on_demand: bool = False,
     ) -> None:
@@ -68,7 +70,7 @@ class LiveDomain:
         self._orb = orb
         self._store = store
         self._farewells = farewells
-        self._report = report
+        self._reporter = reporter
         self._on_demand = on_demand
         self._changing = threading.RLock()
         self._state = threading.RLock()
@@ -132,6 +134,21 @@ class LiveDomain:
         """What the core knows."""
         with self._state:
             return question(self.core)
+
+    def get_cycles(self) -> list[list[int]]:
+        found = self.read(lambda core: core.get_cycles())
+        self._say_whether_cut("get_cycles", len(found.cycles), found.complete)
+        return [list(cycle) for cycle in found.cycles]
+
+    def get_diamonds(self) -> list[list[list[int]]]:
+        found = self.read(lambda core: core.get_diamonds())
+        self._say_whether_cut("get_diamonds", len(found.diamonds), found.complete)
+        return [[list(route) for route in diamond.routes] for diamond in found.diamonds]
+
+    def _say_whether_cut(self, operation: str, answers: int, complete: bool) -> None:
+        """The IDL has no place for it (RULES.md 4.3)."""
+        if not complete:
+            self._reporter.answer_cut(self, operation, answers)
 
     # Connections
 
@@ -303,6 +320,8 @@ class LiveDomain:
                 for connection, wire in wires.items():
                     self._wires[connection] = wire.anew()
             raise
+        for connection in connections:
+            self._reporter.connection_changed(self, connection, WireState.REMOVED, "")
 
     @contextmanager
     def _or_else(self, undo: Callable[[], object]) -> Iterator[None]:
@@ -317,7 +336,7 @@ class LiveDomain:
     def _tell(self, wire: Wire, state: WireState, trouble: str) -> None:
         for id_, known in self.wires.items():
             if known is wire:
-                self._report(self, id_, state, trouble)
+                self._reporter.connection_changed(self, id_, state, trouble)
 
     def _keep_member(self, member: int, channel: MemberChannel) -> None:
         self._store.put_member(self.kind, self.id, member, _member_body(channel))

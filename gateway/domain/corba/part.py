@@ -76,7 +76,7 @@ class EventDomainsPart:
     def _configure(self, form: dict[str, Any]) -> None:
         factory = self._factories[0]
         assert isinstance(factory, EventDomainFactory)
-        factory.configure(form, self._report)
+        factory.configure(form, self)
 
     def _live(self) -> list[LiveDomain]:
         return [live for factory in self._factories for live in factory.live]
@@ -97,8 +97,16 @@ class EventDomainsPart:
         assert self._store is not None
         assert self._farewells is not None
         on_demand = self._settings.on_demand
-        return LiveDomain(self._orb, kind, id_, core, self._store, self._farewells, self._report, on_demand=on_demand)
+        return LiveDomain(self._orb, kind, id_, core, self._store, self._farewells, self, on_demand=on_demand)
 
-    def _report(self, domain: LiveDomain, connection: int, state: str, trouble: str) -> None:
+    # What domains tell
+
+    def connection_changed(self, domain: LiveDomain, connection: int, state: str, trouble: str) -> None:
+        self._tell_gateway("connection", domain, connection, str(state), trouble)
+
+    def answer_cut(self, domain: LiveDomain, operation: str, answers: int) -> None:
+        self._tell_gateway("cut", domain, operation, answers)
+
+    def _tell_gateway(self, what: str, domain: LiveDomain, *facts: Any) -> None:
         with suppress(Closed):  # the gateway has gone, and so will we
-            self._tell("connection", f"{domain.kind} {domain.id}", connection, str(state), trouble)
+            self._tell(what, f"{domain.kind} {domain.id}", *facts)

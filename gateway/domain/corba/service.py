@@ -21,6 +21,8 @@ PLACE = "gateway.domain.corba.part:EventDomainsPart"
 class DomainListener(Protocol):
     def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None: ...
 
+    def domain_answer_cut(self, domain: str, operation: str, answers: int) -> None: ...
+
 
 class EventDomainsService:
     """`start` and `stop` pair up."""
@@ -50,3 +52,5 @@ class EventDomainsService:
     def _heard(self, what: str, *facts: Any) -> None:
         if what == "connection":
             self._listener.domain_connection_changed(*facts)
+        elif what == "cut":
+            self._listener.domain_answer_cut(*facts)

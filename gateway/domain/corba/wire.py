@@ -25,6 +25,7 @@ from gateway.domain.corba.stubs import CORBA, CosNotification, CosNotifyChannelA
 class WireState(StrEnum):
     JOINED = "joined"
     BROKEN = "broken"
+    REMOVED = "removed"
 
 
 class Wire:

@@ -79,9 +79,17 @@ class _MortalDatabase:
         return getattr(self._database, name)
 
 
+class Nobody:
+    """Who hears what domains tell."""
+
+    def connection_changed(self, *_: Any) -> None: ...
+
+    def answer_cut(self, *_: Any) -> None: ...
+
+
 def build(here: Plant, store: DomainStore, channels: list[Any]) -> LiveDomain:
     """A domain of these channels, with a connection from the first to the second."""
-    live = LiveDomain(here.orb, KIND, 0, EventDomain(), store, Farewells(here.orb, store), lambda *_: None)
+    live = LiveDomain(here.orb, KIND, 0, EventDomain(), store, Farewells(here.orb, store), Nobody())
     store.put_domain(KIND, 0, head_of(live))
     for channel in channels:
         live.add_channel(channel, ChannelType.CHANNEL)
@@ -102,7 +110,7 @@ def come_back(here: Plant, store: DomainStore) -> LiveDomain | None:
     live = None
     for entry in form["domains"]:
         core = domains.domains[entry["id"]]
-        live = LiveDomain(here.orb, KIND, entry["id"], core, store, farewells, lambda *_: None)
+        live = LiveDomain(here.orb, KIND, entry["id"], core, store, farewells, Nobody())
         live.restore_wires({each["id"]: each["wire"] for each in entry["connections"]})
     farewells.say_again()
     if live is not None:

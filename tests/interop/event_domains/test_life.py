@@ -115,6 +115,7 @@ def test_a_channel_that_dies_breaks_its_connections_and_they_are_mended(tmp_path
                 domain.connect_push_supplier_with_id(None, 0)
             assert failed.value.completed == CORBA.COMPLETED_MAYBE
             domain.remove_channel(0)
+            here.gateway.wait_for_log(**facts, state="removed")
             assert domain.get_all_connections() == []
         finally:
             peer.kill()

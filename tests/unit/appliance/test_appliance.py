@@ -46,6 +46,9 @@ class Listener(Recorder):
     def service_store_changed(self, service: str, error: IsthmusError | None) -> None:
         self.lines.append((f"store {service}", "ready" if error is None else "down", error.code if error else None))
 
+    def domain_connection_changed(self, domain: str, connection: int, state: str, trouble: str) -> None:
+        self.lines.append((f"{domain} connection {connection}", state, trouble or None))
+
     def inlet_changed(self, channel: str, state: State, error: IsthmusError | None, attempts: int) -> None:
         self.lines.append((f"inlet {channel}", state, error.code if error else None))
 

@@ -92,6 +92,23 @@ def test_the_store_of_a_service_and_an_orb_that_died_are_told_and_cleared(tmp_pa
     assert listener.services["orb"]["state"] == "ready"
 
 
+def test_each_connection_of_a_domain_is_told_and_cleared_by_itself(tmp_path: Path) -> None:
+    listener = Listener()
+    with running(Appliance(settings(tmp_path), listener)) as appliance:
+        for connection, state, trouble in ((0, "broken", "TIMEOUT"), (1, "joined", ""), (0, "removed", "")):
+            appliance._teller.domain_connection_changed("domain 1", connection, state, trouble)
+        wait_for(lambda: len(told(appliance, "DomainConnectionChanged")) == 3)
+        found = [
+            (n["event_name"], n["Domain"], n["Connection"], n["State"], n["Severity"], n.get("Reason"))
+            for n in told(appliance, "DomainConnectionChanged")
+        ]
+    assert found == [
+        ("domain 1 connection 0", "domain 1", 0, "broken", "major", "TIMEOUT"),
+        ("domain 1 connection 1", "domain 1", 1, "joined", "cleared", None),
+        ("domain 1 connection 0", "domain 1", 0, "removed", "cleared", None),
+    ]
+
+
 def test_notices_wait_for_a_sink_that_is_away_over_a_restart(tmp_path: Path) -> None:
     """They are in the journal as soon as they are told."""
     first = Appliance(settings(tmp_path), Listener(), drain_secs=0.2)
