@@ -78,6 +78,7 @@ class ServiceHost:
         self.store: Store | None = None
         self.ledger: Ledger | None = None
         self.reviving = False
+        self.takes_calls = False  # the room is open
         self._keys: dict[str, bytes] = {}  # by place, of what comes back from the store
         self.hides_others = hides_others
         self.queue_limit = queue_limit
@@ -127,6 +128,7 @@ class ServiceHost:
             self._factory.changed(*channels, *(admin for channel in channels for admin in channel.admins))
             revival.start()
         self.room.open()
+        self.takes_calls = True
 
     def stop(self) -> None:
         """Deliver what waits, for a moment; then every client is told that it is over. Twice is fine."""
@@ -155,6 +157,7 @@ class ServiceHost:
 
     def _rest(self, store: Store) -> None:
         """What is kept stays connected: clients hear TRANSIENT until the next process is there. All others are told."""
+        self.takes_calls = False
         self.room.refuse()
         self._drain()
         threads: list[Outlet | Inlet | None] = []

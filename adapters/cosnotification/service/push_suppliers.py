@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from adapters.cosnotification import shims
+from adapters.cosnotification.giop.caller import Caller
+from adapters.cosnotification.giop.target import target_of
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.boxing import RmiConsumer
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.event_queue import Batching
 from adapters.cosnotification.service.engine.outlet import Outlet
+from adapters.cosnotification.service.engine.relay import Relay
 from adapters.cosnotification.service.engine.wire import push_many, push_one
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from adapters.cosnotification.service.stubs import (
@@ -23,7 +26,9 @@ from adapters.cosnotification.service.stubs import (
 
 class PushSupplier(ProxySupplier):
     NIL_CLIENT = False
+    RELAYED: ClassVar[str | None] = None  # the operation to which octets can be passed on
     outlet: Outlet | None = None
+    relay: Relay | None = None
 
     def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
         raise NotImplementedError
@@ -34,6 +39,8 @@ class PushSupplier(ProxySupplier):
             name, self.queue, lambda events: self.deliver(client, events), self.leave, self.channel.service.retry
         )
         self.qos_changed()
+        self.relay = self._relay_to(client)
+        self.route.takes_octets = self.relay is not None
         super().on_connect(client)
 
     def on_start(self) -> None:
@@ -44,6 +51,8 @@ class PushSupplier(ProxySupplier):
         """The service stops, and the connection stays: what the consumer has not got it gets from the next process."""
         if self.outlet is not None:
             self.outlet.stop()
+        if self.relay is not None:
+            self.relay.close()
 
     def on_suspend(self) -> None:
         assert self.outlet is not None
@@ -55,8 +64,7 @@ class PushSupplier(ProxySupplier):
 
     def on_leave(self) -> None:
         super().on_leave()
-        if self.outlet is not None:
-            self.outlet.stop()
+        self.rest()
 
     def qos_changed(self) -> None:
         if self.outlet is not None:
@@ -71,6 +79,22 @@ class PushSupplier(ProxySupplier):
     @property
     def _consumer(self) -> Any:
         return self._client
+
+    def _relay_to(self, client: Any) -> Relay | None:
+        """None where no octets come, or the library must call: whoever is in this process it calls without a connection."""
+        settings = self.orb.settings
+        if self.RELAYED is None or settings.bidirectional or settings.code_set != "UTF-8":
+            return None
+        target, own = target_of(self.orb.to_string(client)), target_of(self.orb.to_string(self.reference))
+        if target is None or (own is not None and not set(own.addresses).isdisjoint(target.addresses)):
+            return None
+        disconnected = (CosEventComm.Disconnected,)
+        caller = Caller(target, self.RELAYED, settings.call_timeout_ms, settings.max_message_bytes, disconnected)
+        return Relay(caller, self._relay_lost)
+
+    def _relay_lost(self) -> None:
+        self.route.takes_octets = False
+        self.channel.hub.consider_octets()
 
 
 class AnyPushSupplier(PushSupplier):
@@ -103,6 +127,7 @@ class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Struc
     TYPE = CosNotifyChannelAdmin.PUSH_STRUCTURED
     CLIENT = CosNotifyComm.StructuredPushConsumer
     FAREWELL = "disconnect_structured_push_consumer"
+    RELAYED = "push_structured_event"
 
     def connect_structured_push_consumer(self, push_consumer: Any) -> None:
         self.connect(push_consumer)
@@ -121,9 +146,12 @@ class StructuredProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Struc
 
     def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
         if self._rmi is None:
-            push_one(client, events[0])
+            push_one(client, events[0], self.relay)
         else:
             self._rmi.push(events[0].structured)
+
+    def _relay_to(self, client: Any) -> Relay | None:
+        return super()._relay_to(client) if self._rmi is None else None
 
     def say_farewell(self, client: Any) -> None:
         if self._rmi is None:
@@ -142,12 +170,13 @@ class SequenceProxyPushSupplier(PushSupplier, CosNotifyChannelAdmin__POA.Sequenc
     TYPE = CosNotifyChannelAdmin.PUSH_SEQUENCE
     CLIENT = CosNotifyComm.SequencePushConsumer
     FAREWELL = "disconnect_sequence_push_consumer"
+    RELAYED = "push_structured_events"
 
     def connect_sequence_push_consumer(self, push_consumer: Any) -> None:
         self.connect(push_consumer)
 
     def deliver(self, client: Any, events: list[CarriedEvent]) -> None:
-        push_many(client, events)
+        push_many(client, events, self.relay)
 
     def batching(self) -> Batching:
         return Batching(self.qos.get("MaximumBatchSize"), self.qos.get("PacingInterval"))

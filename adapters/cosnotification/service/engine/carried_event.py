@@ -93,6 +93,9 @@ class CarriedEvent:
         """For the store: a form, and its octets. Another kind of event names a form of its own, and adds it to UNPACKED."""
         raise NotImplementedError
 
+    def parted(self) -> None:
+        """It may have to wait longer than those that came with it, whose memory it must not hold."""
+
 
 class CarriedStructured(CarriedEvent):
     """To whoever looks for the nested structs of the IDL it is each of them.

@@ -42,6 +42,7 @@ class Hub:
         self._record: Record | None = None
         self._checked = False  # one of these is set
         self._routes: tuple[Route, ...] = ()
+        self.relays = True  # it pays to take octets: somebody gets them as they are, or nobody gets anything
         self._lock = threading.Lock()
 
     @property
@@ -84,10 +85,22 @@ class Hub:
     def add(self, route: Route) -> None:
         with self._lock:
             self._routes = (*self._routes, route)
+        self.consider_octets()
 
     def remove(self, route: Route) -> None:
         with self._lock:
             self._routes = tuple(other for other in self._routes if other is not route)
+        self.consider_octets()
+
+    def consider_octets(self) -> None:
+        """After every change of a route's `takes_octets`."""
+        with self._lock:
+            self.relays = not self._routes or any(route.takes_octets for route in self._routes)
+
+    @property
+    def is_checked(self) -> bool:
+        """Something is done to events before they are sent on."""
+        return self._checked
 
     def send(self, event: CarriedEvent) -> None:
         """Raises Full, StoreFailed."""

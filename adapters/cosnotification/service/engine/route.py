@@ -25,6 +25,7 @@ class Route:
     def __init__(self, id_: RouteId, name: str, ledger: Ledger | None = None, channel: str = "") -> None:
         self.id = id_
         self.queue = EventQueue(QueueRules(), over=None if ledger is None else self._over)
+        self.takes_octets = False  # as they came
         self.kept = False  # the consumer's connection outlives this process: persistent events are owed to it
         self._ledger = ledger
         self.backlog = (
@@ -102,10 +103,12 @@ class Route:
 
     def _consider(self, event: CarriedEvent) -> None:
         test = self._test
-        if test is not None and not test(event):
-            if event.debt is not None:
-                self._over([event])
-            return
+        if test is not None:
+            if not test(event):
+                if event.debt is not None:
+                    self._over([event])
+                return
+            event.parted()
         self._place(event)
         if self._closed:
             self.queue.clear()
