@@ -111,9 +111,7 @@ class ScriptedPeer:
         for line in self._lines:
             line.sendall(octets)
 
-    def ior(
-        self, type_id: str = "", *, version: int = 2, components: Iterable[tuple[int, bytes]] | None = None
-    ) -> str:
+    def ior(self, type_id: str = "", *, version: int = 2, components: Iterable[tuple[int, bytes]] | None = None) -> str:
         return ior(self.host, self.port, type_id, version=version, components=components)
 
     def _run(self) -> None:

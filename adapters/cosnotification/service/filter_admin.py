@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.base import DeadLetterError
 from adapters.cosnotification import shims
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
@@ -148,7 +149,7 @@ def _again(service: ServiceHost, saved: dict[str, str | None], find: Find, inter
 
 
 def foreign_test(reference: Any) -> Test:
-    """A filter in another process. One that fails does not match (RULES.md 3.5)."""
+    """A filter in another process. One that fails, or cannot be given the event, does not match (RULES.md 3.5)."""
 
     def test(event: CarriedEvent) -> bool:
         try:
@@ -157,7 +158,7 @@ def foreign_test(reference: Any) -> Test:
             if isinstance(event, CarriedOperation):
                 return bool(reference.match_typed(event.typed))
             return bool(reference.match_structured(event.structured))
-        except CORBA.Exception:
+        except (CORBA.Exception, DeadLetterError):
             return False
 
     return test
@@ -190,7 +191,7 @@ class Mapping:
                 matched, value = self.reference.match_typed(event.typed)
             else:
                 matched, value = self.reference.match_structured(event.structured)
-        except CORBA.Exception:
+        except (CORBA.Exception, DeadLetterError):
             return None
         return value.value() if matched else None
 

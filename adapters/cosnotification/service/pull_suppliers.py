@@ -61,7 +61,7 @@ class PullSupplier(ProxySupplier):
         events = self.queue.take(Batching(most), timeout_secs, stop=lambda: not self.alive)
         if not self.route.kept:
             self.queue.settle()
-        return events
+        return [event for event in events if event.can_be_given]
 
 
 class AnyPull(PullSupplier):

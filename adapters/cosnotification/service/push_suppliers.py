@@ -16,6 +16,7 @@ from adapters.cosnotification.service.engine.relay import Relay
 from adapters.cosnotification.service.engine.wire import push_many, push_one
 from adapters.cosnotification.service.proxy_supplier import ProxySupplier
 from adapters.cosnotification.service.stubs import (
+    CORBA,
     CosEventChannelAdmin__POA,
     CosEventComm,
     CosNotifyChannelAdmin,
@@ -90,7 +91,13 @@ class PushSupplier(ProxySupplier):
             return None
         disconnected = (CosEventComm.Disconnected,)
         caller = Caller(target, self.RELAYED, settings.call_timeout_ms, settings.max_message_bytes, disconnected)
-        return Relay(caller, self._relay_lost)
+        return Relay(caller, lambda: self._answers(client), self._relay_lost)
+
+    def _answers(self, client: Any) -> bool:
+        try:
+            return not client._non_existent()
+        except CORBA.Exception:
+            return False
 
     def _relay_lost(self) -> None:
         self.route.takes_octets = False

@@ -18,7 +18,7 @@ PLANT = Path(__file__).parents[2] / "parts" / "idl" / "plant.idl"
 
 
 def main() -> None:
-    orb = LocalOrb()
+    orb = LocalOrb(doorway=True)
     orb.start()
     channels = int(sys.argv[2])
     service = ServiceHost(orb, channels=channels, typed_channels=channels, interfaces=read_interfaces([str(PLANT)]))

@@ -72,7 +72,7 @@ class KeptService:
 
 def main() -> None:
     options = json.loads(sys.argv[1])
-    orb = LocalOrb(OrbSettings(listen=options["listen"], allow=options.get("allow")), held=[ROOM])
+    orb = LocalOrb(OrbSettings(listen=options["listen"], allow=options.get("allow")), held=[ROOM], doorway=True)
     orb.start()
     retry = RetryPolicy(longest_pause_secs=0.3, give_up_secs=options.get("give_up_secs", 300.0))
     channels = options.get("channels", 1)

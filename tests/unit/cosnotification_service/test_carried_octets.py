@@ -66,9 +66,7 @@ def read(body: bytes | None, little: bool = True) -> list[StructuredEvent]:
 
 @patient
 @given(events=st.lists(plain_events, min_size=1, max_size=4), little=orders, data=st.data())
-def test_whatever_is_joined_says_what_it_said(
-    events: list[StructuredEvent], little: bool, data: st.DataObject
-) -> None:
+def test_whatever_is_joined_says_what_it_said(events: list[StructuredEvent], little: bool, data: st.DataObject) -> None:
     """Some of a sequence and some that came alone, in any order."""
     came = [*batch(*events, little=little), *(single(event, little) for event in events)]
     for each in data.draw(st.lists(st.sampled_from(came))):

@@ -93,6 +93,11 @@ class CarriedEvent:
         """For the store: a form, and its octets. Another kind of event names a form of its own, and adds it to UNPACKED."""
         raise NotImplementedError
 
+    @property
+    def can_be_given(self) -> bool:
+        """Whether the ORB library can carry it."""
+        return True
+
     def parted(self) -> None:
         """It may have to wait longer than those that came with it, whose memory it must not hold."""
 

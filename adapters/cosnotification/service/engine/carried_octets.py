@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adapters.base import DeadLetterError
 from adapters.cosnotification.codec import event_to_orb
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent, CarriedStructured, carried, now
 from mappings.cdr.events import Walked, event_reader
@@ -46,6 +47,13 @@ class CarriedOctets(CarriedEvent):
     def any(self) -> object:
         """Raises DeadLetterError likewise."""
         return self.structured.any
+
+    @property
+    def can_be_given(self) -> bool:
+        try:
+            return self.structured is not None
+        except DeadLetterError:
+            return False
 
     def packed(self) -> tuple[str, bytes]:
         return self.structured.packed()

@@ -74,6 +74,8 @@ UNPACKED["typed"] = _unpacked
 
 def operation_in(event: CarriedEvent, interface: TypedInterface) -> tuple[Form, list[Any]] | None:
     """The operation of `<I>` that an event of any form spells, and its parameters; None where it spells none."""
+    if not event.can_be_given:
+        return None
     properties = _properties(event)
     if not properties or properties[0].name != OPERATION:
         return None

@@ -13,18 +13,30 @@ from adapters.cosnotification.service.stubs import CORBA
 
 _MISREAD: Final = (CORBA.MARSHAL, CORBA.BAD_TYPECODE, CORBA.DATA_CONVERSION, CORBA.CODESET_INCOMPATIBLE)
 _ALL_OCTETS: Final = frozenset((CarriedOctets,)).issuperset
+_MOST_HANG_UPS: Final = 3
+
+_Key = tuple[CarriedEvent, int]
+"""The first of the events of a call, and how many they are."""
 
 
 class Relay:
-    """CDR allows more than one way to write a value, and a consumer may know only those of its own ORB. An event that it could not
-    read is tried again in the library's writing; when that helps it gets no octets any more."""
+    """Nobody has made sure that a consumer's ORB can read what a supplier's has written.
 
-    def __init__(self, caller: Caller, lost: Callable[[], object]) -> None:
-        """`lost` is called when this consumer will get no octets any more."""
+    - CDR allows more than one way to write a value, and a consumer may know only those of its own ORB. What it says it cannot read
+      is tried again in the library's writing; when that helps it gets no octets any more.
+    - A consumer whose ORB ends the connection over an event would be tried with it again and again, as one that cannot be reached.
+      If it answers other calls meanwhile the event is one that it cannot take.
+    """
+
+    def __init__(self, caller: Caller, answers: Callable[[], bool], lost: Callable[[], object]) -> None:
+        """`answers` asks whether the consumer is there; `lost` is called when it will get no octets any more."""
         self._caller = caller
+        self._answers = answers
         self._lost = lost
         self._over = False
-        self._misread: tuple[CarriedEvent, int] | None = None  # the first and the number of those that it could not read
+        self._misread: _Key | None = None
+        self._hung_up: _Key | None = None
+        self._hang_ups = 0
 
     def push_one(self, event: CarriedEvent) -> bool:
         """False: it is the library's to push. Raises CORBA.Exception."""
@@ -46,19 +58,28 @@ class Relay:
         self._caller.close()
 
     def _push(self, arguments: bytes | None, first: CarriedEvent, count: int) -> bool:
-        if arguments is None or self._misread == (first, count):
+        if arguments is None or (self._misread is not None and self._misread == (first, count)):
             return False
         try:
             self._caller.call(arguments, little=first.little)  # type: ignore[attr-defined]
         except _MISREAD:
             self._misread = first, count
             raise
+        except CORBA.COMM_FAILURE:
+            if self._hangs_up_over((first, count)):
+                raise CORBA.MARSHAL(0, CORBA.COMPLETED_MAYBE) from None
+            raise
         except NotServed:
             self._give_up()
             return False
         return True
 
+    def _hangs_up_over(self, key: _Key) -> bool:
+        self._hang_ups = self._hang_ups + 1 if self._hung_up == key else 1
+        self._hung_up = key
+        return self._hang_ups >= _MOST_HANG_UPS and self._answers()
+
     def _give_up(self) -> None:
         self._over = True
-        self.close()
+        self._caller.close()
         self._lost()
