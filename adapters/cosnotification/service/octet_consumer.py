@@ -13,8 +13,8 @@ from mappings.errors import MappingError
 
 
 class OctetConsumer(ProxyConsumer):
-    """It takes what it would take in any case. Whatever is to be refused, saved, recorded or ordered by its header comes once more
-    by the library, whose way is the one that decides."""
+    """It takes what it would take in any case. Whatever is to be refused, saved or recorded comes once more by the library: its way
+    is the one that decides."""
 
     PUSH: ClassVar[str]
 

@@ -20,7 +20,7 @@ from mappings.cdr import encode_bare
 from mappings.cdr.events import event_octets, event_reader
 from mappings.event_forms import structured_value, to_any
 from mappings.idl_types import DOUBLE, LONG, SHORT, STRING, WCHAR
-from mappings.known_types import EVENT_BATCH
+from mappings.known_types import EVENT_BATCH, UTC_T
 from mappings.model import Any_, Property, StructuredEvent
 from tests.interop.any_corpus import CARRIED, REFUSED
 from tests.interop.notification_service.clients import CLIENTS, PATIENCE_SECS, Channel, connect, property_, until
@@ -41,7 +41,7 @@ OPERATIONS = {"structured": "push_structured_event", "sequence": "push_structure
 TYPES = {"structured": CosNotifyComm.StructuredPushConsumer, "sequence": CosNotifyComm.SequencePushConsumer}
 SMALL = {name: any_ for name, any_ in CARRIED.items() if not name.startswith("1 ")}
 MARK = b"d\0\xaa\xaa"
-PRIORITY = Property("Priority", SHORT, 0)
+LONG_AGO = {"time": 1, "inacclo": 0, "inacchi": 0, "tdf": 0}
 
 
 def event(
@@ -64,7 +64,10 @@ class Supplier:
         assert target is not None
         self._caller = Caller(target, OPERATIONS[form], TIMEOUT_MS, LONGEST)
         self._one_by_one = form == "structured"
-        self.close = self._caller.close
+
+    def close(self) -> None:
+        """The next call makes a connection of its own."""
+        self._caller.close()
 
     def push(self, *events: StructuredEvent, little: bool = True) -> None:
         if not self._one_by_one:
@@ -238,12 +241,30 @@ def test_numbers_that_must_be_aligned_are_moved_between_forms(stage: Stage, litt
 
 
 def test_events_of_both_ways_keep_their_order(stage: Stage) -> None:
-    """One with a header goes by the library."""
+    """The first call of a connection goes by the library."""
     supplier, consumer = stage.supplier(), stage.consumer()
     for number in range(60):
-        supplier.push(event(number, header=(PRIORITY,) if number % 3 == 0 else ()))
+        supplier.push(event(number))
+        if number % 3 == 0:
+            supplier.close()
     until(lambda: len(consumer.octets) == 60)
     assert consumer.numbers == list(range(60))
+
+
+def test_what_their_headers_say_is_heeded(stage: Stage) -> None:
+    supplier, consumer = stage.supplier(), Consumer("structured")
+    with consumer:
+        proxy = consumer.connect(stage.channel)
+        proxy.set_qos([property_("OrderPolicy", CORBA.TC_short, 2)])  # PriorityOrder
+        proxy.suspend_connection()
+        for number in range(6):
+            supplier.push(event(number, header=(Property("Priority", SHORT, number % 3),)))
+        supplier.push(event(6, header=(Property("StopTime", UTC_T, LONG_AGO),)))
+        proxy.resume_connection()
+        until(lambda: len(consumer.octets) == 6)
+        supplier.push(event(7))
+        until(lambda: len(consumer.octets) == 7)
+        assert consumer.numbers == [2, 5, 1, 4, 0, 3, 7]
 
 
 def test_filters_see_events_that_came_as_octets(stage: Stage) -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.codec import event_from_orb
+from adapters.cosnotification.codec import event_from_orb, event_to_orb
 from adapters.cosnotification.local_orb import LocalOrb
-from adapters.cosnotification.service.engine.carried_event import EVENTS, UNPACKED, CarriedStructured
+from adapters.cosnotification.service.engine.carried_event import EVENTS, TOLD, UNPACKED, CarriedStructured, carried
 from adapters.cosnotification.service.engine.carried_octets import CarriedOctets, all_events, one_event
 from adapters.cosnotification.service.engine.joining import of_many, of_one
 from adapters.cosnotification.stubs import CORBA, omniORB
@@ -21,8 +21,8 @@ from mappings.cdr import encode_bare
 from mappings.cdr.events import event_octets, event_reader
 from mappings.errors import MappingError
 from mappings.event_forms import structured_value
-from mappings.idl_types import DOUBLE, LONG, LONGDOUBLE, STRING, Member, Value
-from mappings.known_types import EVENT_BATCH
+from mappings.idl_types import DOUBLE, LONG, LONGDOUBLE, SHORT, STRING, ULONGLONG, Member, Sequence, Value
+from mappings.known_types import EVENT_BATCH, UTC_T
 from mappings.model import Any_, Property, StructuredEvent
 from tests.properties.strategies import structured_events
 from tests.unit.cosnotification.test_codec import assume_carriable, patient
@@ -31,7 +31,6 @@ TEXT = Property("text", STRING, "short")
 NUMBER = Property("number", DOUBLE, 0.5)
 VALUE = Value("IDL:Acme/Value:1.0", "Value", None, (Member("n", LONG),))
 
-plain_events = structured_events.map(lambda event: replace(event, variable_header=()))
 orders = st.booleans()
 
 
@@ -65,7 +64,7 @@ def read(body: bytes | None, little: bool = True) -> list[StructuredEvent]:
 
 
 @patient
-@given(events=st.lists(plain_events, min_size=1, max_size=4), little=orders, data=st.data())
+@given(events=st.lists(structured_events, min_size=1, max_size=4), little=orders, data=st.data())
 def test_whatever_is_joined_says_what_it_said(events: list[StructuredEvent], little: bool, data: st.DataObject) -> None:
     """Some of a sequence and some that came alone, in any order."""
     came = [*batch(*events, little=little), *(single(event, little) for event in events)]
@@ -84,19 +83,19 @@ def test_whatever_is_joined_says_what_it_said(events: list[StructuredEvent], lit
 
 
 @patient
-@given(event=plain_events, little=orders)
+@given(event=structured_events, little=orders)
 def test_whoever_takes_no_octets_sees_the_same_event(event: StructuredEvent, little: bool) -> None:
-    assume_carriable(*(Any_(field.type, field.value) for field in event.filterable_data), event.remainder_of_body)
-    carried = single(event, little)
-    assert carried.type_key == (event.domain_name, event.type_name)
-    assert carried.plain
-    assert carried.model == event
-    assert isinstance(carried.structured, CarriedStructured)
-    assert event_from_orb(carried.structured) == event
-    form, octets = carried.packed()
-    assert UNPACKED[form](octets).model == event
+    fields = (*event.variable_header, *event.filterable_data)
+    assume_carriable(*(Any_(field.type, field.value) for field in fields), event.remainder_of_body)
+    octets = single(event, little)
+    assert octets.type_key == (event.domain_name, event.type_name)
+    assert octets.model == event
+    assert isinstance(octets.structured, CarriedStructured)
+    assert event_from_orb(octets.structured) == event
+    form, packed = octets.packed()
+    assert UNPACKED[form](packed).model == event
     if event.type_name != "%ANY":
-        assert event_from_orb(carried.any.value()) == event
+        assert event_from_orb(octets.any.value()) == event
 
 
 def test_a_whole_call_goes_on_as_it_is() -> None:
@@ -163,12 +162,13 @@ def test_an_event_that_names_a_value_of_another_goes_with_it_or_not_at_all() -> 
 
 
 def test_what_the_library_cannot_carry_is_an_error_of_that_event() -> None:
-    carried = single(event(Property("n", LONGDOUBLE, 0.5)))
+    octets = single(event(Property("n", LONGDOUBLE, 0.5)))
     with pytest.raises(DeadLetterError):
-        _ = carried.structured
+        _ = octets.structured
     with pytest.raises(DeadLetterError):
-        _ = carried.any
-    assert carried.model == event(Property("n", LONGDOUBLE, 0.5))
+        _ = octets.any
+    assert not octets.can_be_given
+    assert octets.model == event(Property("n", LONGDOUBLE, 0.5))
 
 
 @pytest.mark.parametrize("read_", [one_event, all_events])
@@ -177,11 +177,32 @@ def test_octets_that_are_no_event(read_: Any) -> None:
         read_(b"\1\0\0\0\5\0\0\0nonsense", True)
 
 
-def test_a_header_is_the_librarys_to_read() -> None:
-    with_header = replace(event(), variable_header=(TEXT,))
-    assert one_event(event_octets(with_header, True), True) is None
-    body = encode_bare(EVENT_BATCH, [structured_value(event()), structured_value(with_header)])
-    assert all_events(body, True) is None
+SAID = st.one_of(
+    st.builds(Property, st.sampled_from(sorted(TOLD)), st.just(SHORT), st.integers(-2, 2)),
+    st.builds(Property, st.sampled_from(sorted(TOLD)), st.just(ULONGLONG), st.integers(0, 5)),
+    st.builds(
+        Property,
+        st.sampled_from(sorted(TOLD)),
+        st.just(UTC_T),
+        st.fixed_dictionaries(
+            {"time": st.integers(0, 9), "inacclo": st.just(0), "inacchi": st.just(0), "tdf": st.just(60)}
+        ),
+    ),
+    st.sampled_from([TEXT, Property("Priority", STRING, "high"), Property("StopTime", Sequence(LONG), [1])]),
+)
+
+
+@patient
+@given(header=st.lists(SAID, max_size=4), little=orders)
+def test_a_header_says_what_it_says_to_the_library(header: list[Property], little: bool) -> None:
+    said = replace(event(NUMBER), variable_header=tuple(header))
+    octets = batch(event(), said, little=little)[1]
+    library = carried(event_to_orb(said))
+    for name in ("plain", "priority", "timeout", "start", "stop", "persistent"):
+        assert getattr(octets, name) == getattr(library, name), name
+
+
+def test_octets_behind_the_event_are_the_librarys_to_judge() -> None:
     assert one_event(event_octets(event(), True) + b"more", True) is None
 
 

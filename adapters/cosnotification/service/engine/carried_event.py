@@ -11,7 +11,7 @@ that object again. That is a third of what an event costs in the channel, and of
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.base import DeadLetterError
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _TK_ALIAS: Final = 21
 _TK_ANY: Final = 11
 _TK_STRING: Final = (18, 0)
+
+TOLD: Final = frozenset(("Priority", "Timeout", "EventReliability", "StartTime", "StopTime"))
+"""What the variable_header of an event says to the channel."""
 
 
 def now() -> int:
@@ -65,6 +68,26 @@ class CarriedEvent:
             self.priority, self.plain = priority, False
         if timeout is not None and self.timeout is None:
             self.timeout, self.plain = timeout, False
+
+    def read_header(self, said: Iterable[tuple[str, Any]], instant: Callable[[Any], Any]) -> None:
+        """Values of the fields TOLD, and what such a value is as a TimeT, or None; `tdf` is no part of an instant (RULES.md 1.6).
+
+        Fields of these names and another type say nothing to the channel.
+        """
+        for name, value in said:
+            match name:
+                case "Priority":
+                    self.priority = _number(value)
+                case "Timeout":
+                    self.timeout = _number(value) or None  # 0: none
+                case "EventReliability":
+                    number = _number(value)
+                    self.persistent = None if number is None else number == PERSISTENT
+                case "StartTime":
+                    self.start = _number(instant(value))
+                case "StopTime":
+                    self.stop = _number(instant(value))
+        self.plain = self.priority is None and self.timeout is None and self.start is None and self.stop is None
 
     @property
     def type_key(self) -> tuple[str, str]:
@@ -129,24 +152,8 @@ class CarriedStructured(CarriedEvent):
         self.priority = self.timeout = self.start = self.stop = self.persistent = None
         self.plain = True
         if variable_header:
-            self._read_header()
-
-    def _read_header(self) -> None:
-        """Fields of these names and another type say nothing to the channel. `tdf` is no part of an instant (RULES.md 1.6)."""
-        for field in self.variable_header:
-            match field.name:
-                case "Priority":
-                    self.priority = _number(field.value.value())
-                case "Timeout":
-                    self.timeout = _number(field.value.value()) or None  # 0: none
-                case "EventReliability":
-                    said = _number(field.value.value())
-                    self.persistent = None if said is None else said == PERSISTENT
-                case "StartTime":
-                    self.start = _number(getattr(field.value.value(), "time", None))
-                case "StopTime":
-                    self.stop = _number(getattr(field.value.value(), "time", None))
-        self.plain = self.priority is None and self.timeout is None and self.start is None and self.stop is None
+            said = [(field.name, field.value.value()) for field in variable_header if field.name in TOLD]
+            self.read_header(said, _instant)
 
     @property
     def structured(self) -> CarriedStructured:
@@ -297,3 +304,7 @@ def _unwrapped(any_: Any) -> Any:
 
 def _number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _instant(value: Any) -> Any:
+    return getattr(value, "time", None)

@@ -7,10 +7,11 @@ and not by the ORB library: there are octets that make it end the process.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from adapters.base import DeadLetterError
 from adapters.cosnotification.codec import event_to_orb
-from adapters.cosnotification.service.engine.carried_event import CarriedEvent, CarriedStructured, carried, now
+from adapters.cosnotification.service.engine.carried_event import TOLD, CarriedEvent, CarriedStructured, carried, now
 from mappings.cdr.events import Walked, event_reader
 from mappings.errors import MappingError
 from mappings.model import StructuredEvent
@@ -20,8 +21,6 @@ SEQUENCE_HEAD = 4
 
 
 class CarriedOctets(CarriedEvent):
-    """Its variable_header is empty."""
-
     __slots__ = ("_structured", "domain_name", "little", "movable", "octets", "type_name")
 
     def __init__(self, body: bytes, begin: int, walked: Walked, arrived: int, little: bool) -> None:
@@ -40,7 +39,10 @@ class CarriedOctets(CarriedEvent):
         """Raises DeadLetterError where the ORB library cannot carry what it holds."""
         structured = self._structured
         if structured is None:
-            structured = self._structured = carried(event_to_orb(self._read_model()))
+            model = self._model
+            if not isinstance(model, StructuredEvent):
+                model = self._read_model()
+            structured = self._structured = carried(event_to_orb(model))
         return structured
 
     @property
@@ -91,19 +93,27 @@ class CarriedOctets(CarriedEvent):
 def one_event(body: bytes, little: bool) -> tuple[CarriedOctets] | None:
     """Of the arguments of push_structured_event. None: it is the library's to read. Raises MappingError."""
     walked = event_reader(little).walk(body)
-    if not walked.plain_header or walked.end != len(body):
-        return None
-    return (CarriedOctets(body, 0, walked, now(), little),)
+    return (_carried(body, 0, walked, now(), little),) if walked.end == len(body) else None
 
 
-def all_events(body: bytes, little: bool) -> Sequence[CarriedOctets] | None:
-    """Of the arguments of push_structured_events; they share one time. None and raises likewise."""
+def all_events(body: bytes, little: bool) -> Sequence[CarriedOctets]:
+    """Of the arguments of push_structured_events; they share one time. Raises MappingError."""
     at = now()
     events = []
     begin = SEQUENCE_HEAD
     for walked in event_reader(little).walk_all(body):
-        if not walked.plain_header:
-            return None
-        events.append(CarriedOctets(body, begin, walked, at, little))
+        events.append(_carried(body, begin, walked, at, little))
         begin = (walked.end + 3) & ~3
     return events
+
+
+def _carried(body: bytes, begin: int, walked: Walked, arrived: int, little: bool) -> CarriedOctets:
+    event = CarriedOctets(body, begin, walked, arrived, little)
+    if not walked.plain_header:
+        header = event._read_model().variable_header
+        event.read_header([(field.name, field.value) for field in header if field.name in TOLD], _instant)
+    return event
+
+
+def _instant(value: Any) -> Any:
+    return value.get("time") if isinstance(value, dict) else None
