@@ -33,10 +33,10 @@ class Caller:
     def __init__(
         self, target: Target, operation: str, timeout_ms: int, longest: int, exceptions: tuple[Any, ...] = ()
     ) -> None:
-        """`exceptions`: those without members that the operation declares. `longest`: octets of a reply."""
+        """`exceptions`: those without members that the operation declares. `longest`: octets of a request or reply."""
         self._target = target
         self._timeout_secs = timeout_ms / 1000
-        self._longest = longest
+        self.longest: Final = longest
         self._exceptions = {kind._NP_RepositoryId: kind for kind in exceptions}
         self._makers = {
             (little, first): RequestMaker(target.key, operation.encode(), little=little, code_sets=first)
@@ -89,7 +89,7 @@ class Caller:
         """To the first of the addresses that answers."""
         for address in self._target.addresses:
             try:
-                return Connection(address, deadline, self._longest)
+                return Connection(address, deadline, self.longest)
             except OSError:
                 continue
         raise NotTaken

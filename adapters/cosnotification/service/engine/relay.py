@@ -58,7 +58,7 @@ class Relay:
         self._caller.close()
 
     def _push(self, arguments: bytes | None, first: CarriedEvent, count: int) -> bool:
-        if arguments is None or (self._misread is not None and self._misread == (first, count)):
+        if arguments is None or len(arguments) > self._caller.longest or self._misread == (first, count):
             return False
         try:
             self._caller.call(arguments, little=first.little)  # type: ignore[attr-defined]
