@@ -126,10 +126,14 @@ class ScriptedPeer:
 
     def _serve(self, line: socket.socket, number: int) -> None:
         splitter = Splitter(_LONGEST)
+        whole = b""
         with suppress(OSError):
             while data := line.recv(1 << 16):
                 for each in splitter.feed(data):
-                    self._take(each, line, number)
+                    whole += each[messages.FRAGMENT_HEAD :] if whole else each
+                    if not messages.has_more(each):
+                        self._take(whole, line, number)
+                        whole = b""
 
     def _take(self, request: bytes, line: socket.socket, number: int) -> None:
         head = read_request(request)
