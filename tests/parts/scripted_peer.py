@@ -7,7 +7,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from adapters.cosnotification.giop import messages
 from adapters.cosnotification.giop.messages import Splitter, read_request
@@ -87,7 +87,7 @@ class ScriptedPeer:
         self._lines: list[socket.socket] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> ScriptedPeer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
