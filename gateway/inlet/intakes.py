@@ -143,7 +143,7 @@ class Intakes:
 def options_of(settings: JournalSettings) -> Options:
     """Of settings that were checked."""
     secrets = [settings.secret_key] if settings.secret_key is not None else []
-    options = Options(
+    return Options(
         segment_bytes=settings.segment_bytes,
         max_bytes=settings.max_bytes,
         keep_secs=settings.keep_secs,
@@ -152,8 +152,6 @@ def options_of(settings: JournalSettings) -> Options:
         compression=settings.compression,
         keys=tuple(key_from_text(secret.get_secret_value()) for secret in (*secrets, *settings.older_secret_keys)),
     )
-    # A write is taken as a whole: one that is larger than a segment would carry a small journal far beyond its bound.
-    return replace(options, group_bytes=min(options.group_bytes, options.usual_segment_bytes))
 
 
 def footprint(settings: Settings, channel: str) -> object:

@@ -100,7 +100,7 @@ class Committer(Generic[T]):
             appended = queue[0].appended
             if groups and (
                 records + len(appended.payloads) > self._options.group_records
-                or size + appended.size > self._options.group_bytes
+                or size + appended.size > self._options.usual_group_bytes
             ):
                 break
             records += len(appended.payloads)

@@ -49,3 +49,8 @@ class Options:
     @property
     def usual_segment_bytes(self) -> int:
         return self.segment_bytes if self.max_bytes is None else min(self.segment_bytes, self.max_bytes // 4)
+
+    @property
+    def usual_group_bytes(self) -> int:
+        """A write is taken as a whole: one that is larger than a segment would carry a small journal far beyond its bound."""
+        return min(self.group_bytes, self.usual_segment_bytes)

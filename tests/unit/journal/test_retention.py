@@ -96,12 +96,17 @@ def test_dead_letter_names_what_the_link_must_get_rid_of(tmp_path: Path) -> None
         time.sleep(0.001)
     wait_for(lambda: cursor.overdue > 0)
     letters: list[bytes] = []
-    for entry in cursor.read(cursor.overdue, PATIENCE_SECS):
-        letters.append(entry.item)
-        cursor.settle([entry.sequence], "dead_lettered")
-    assert letters == [payload(n) for n in range(len(letters))]
-    assert cursor.overdue == 0
+    while (
+        journal.status().queued_bytes
+    ):  # on a slow disk more waits to be written than the first segment makes room for
+        overdue = cursor.overdue
+        for entry in cursor.read(overdue - len(letters), PATIENCE_SECS) if overdue else ():
+            letters.append(entry.item)
+            cursor.settle([entry.sequence], "dead_lettered")
+        assert cursor.overdue == 0 or cursor.overdue > len(letters)
     wait_for(lambda: journal.held is None)
+    assert letters == [payload(n) for n in range(len(letters))]
+    assert 0 < len(letters) < number, "no more than must go"
     assert cursor.state().settled[OUTCOMES.index("dead_lettered")] == len(letters)
     journal.close()
 
