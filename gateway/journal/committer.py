@@ -15,6 +15,7 @@ from gateway.journal.board import Board, Group
 from gateway.journal.cursor_keeper import CursorKeeper
 from gateway.journal.disk import Disk
 from gateway.journal.errors import JournalError
+from gateway.journal.format import HEADER_BYTES
 from gateway.journal.observer import JournalObserver
 from gateway.journal.only import pass_over
 from gateway.journal.options import Options
@@ -192,6 +193,7 @@ class Committer(Generic[T]):
     def _make_room(self, size: int) -> None:
         """Raises JournalError while a link keeps the oldest segment from going."""
         limit = self._options.max_bytes
+        size += HEADER_BYTES  # it may begin a segment
         if limit is None or self._bytes_on_disk() + size <= limit:
             return
         board = self._board
