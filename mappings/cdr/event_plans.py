@@ -1,8 +1,8 @@
-"""Plans for events of one shape in octets: straight code that makes them, or only judges them.
+"""Plans for events of one shape in octets, and for anys of one type: straight code that makes them, or only judges them.
 
-A plan begins at the `variable_header`; the three names before it are read by who looks for the plan. It returns None
-for octets of another shape, and for those that the thorough way must look into. It may raise any of PLAN_ERRORS, which say
-no more than that.
+A plan for events begins at the `variable_header`; the three names before it are read by who looks for the plan. A plan returns
+None for octets of another shape, and for those that the thorough way must look into. It may raise any of PLAN_ERRORS, which
+say no more than that.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from mappings.idl_types import NULL
 from mappings.model import NULL_ANY, Property
 from mappings.plan_source import PlanSource
 
-Plan: TypeAlias = Callable[[bytes, int, str, str, str], Any]
-"""Octets, the place of the `variable_header`, and the three names before it."""
+Plan: TypeAlias = Callable[..., Any]
+"""Takes the octets, the place of the `variable_header` and the three names before it; or the octets and the place of an any."""
 
 PLAN_ERRORS: Final = (struct.error, IndexError, ValueError, MappingError, Refused)
 
@@ -38,7 +38,7 @@ def event_plan(shape: Shape, little: bool) -> Plan | None:
     value = writer.value(shape.body)
     body = "NULL_ANY" if shape.body.type == NULL else f"make_any({writer.source.constant(shape.body.type)}, {value})"
     writer.code.here()
-    return writer.plan(f"make_event(domain_name, type_name, event_name, {header}, {data}, {body}), p")
+    return writer.event_plan(f"make_event(domain_name, type_name, event_name, {header}, {data}, {body}), p")
 
 
 def walk_plan(shape: Shape, little: bool) -> Plan | None:
@@ -51,7 +51,17 @@ def walk_plan(shape: Shape, little: bool) -> Plan | None:
     writer.value(shape.body)
     writer.code.here()
     movable = all(is_movable(part.type) for part in _types(shape))
-    return writer.plan(f"new(Walked, (domain_name, type_name, {not shape.header}, p, {movable}))")
+    return writer.event_plan(f"new(Walked, (domain_name, type_name, {not shape.header}, p, {movable}))")
+
+
+def any_plan(type_: TypeOctets, little: bool) -> Plan | None:
+    """Makes the any; the result is a pair of it and where it ends."""
+    if not is_for_straight_code(type_.type):
+        return None
+    writer = _Writer(little=little, makes=True)
+    value = writer.value(type_)
+    writer.code.here()
+    return writer.plan("body, p", f"make_any({writer.source.constant(type_.type)}, {value}), p")
 
 
 def _types(shape: Shape) -> list[TypeOctets]:
@@ -89,6 +99,9 @@ class _Writer:
             self.code.alike(type_.parameters, type_.known.is_at)
         return self._values.value(type_.type, 1)
 
-    def plan(self, result: str) -> Plan | None:
+    def event_plan(self, result: str) -> Plan | None:
+        return self.plan("body, p, domain_name, type_name, event_name", result)
+
+    def plan(self, signature: str, result: str) -> Plan | None:
         self.source.line(f"return {result}")
-        return self.source.function("body, p, domain_name, type_name, event_name")
+        return self.source.function(signature)

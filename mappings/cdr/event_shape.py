@@ -51,13 +51,18 @@ def shape_at(body: bytes, pos: int, little: bool) -> Shape:
     return _Learner(Input(body, pos, little=little)).shape()
 
 
+def type_at(body: bytes, pos: int, little: bool) -> TypeOctets:
+    """Of an any that can be read."""
+    return _Learner(Input(body, pos, little=little)).type()
+
+
 class _Learner:
     def __init__(self, source: Input) -> None:
         self._source = source
         self._of = decoders_for(source.little)
 
     def shape(self) -> Shape:
-        return Shape(self._fields(), self._fields(), self._type())
+        return Shape(self._fields(), self._fields(), self.type())
 
     def _fields(self) -> tuple[Field, ...]:
         return tuple(self._field() for _ in range(self._source.ulong()))
@@ -67,11 +72,11 @@ class _Learner:
         start = (source.pos + 3) & ~3
         name = self._of(STRING_TYPE)(source, 0)
         octets = source.data[start : source.pos]
-        type_ = self._type()
+        type_ = self.type()
         self._of(type_.type)(source, 1)
         return Field(name, octets, type_)
 
-    def _type(self) -> TypeOctets:
+    def type(self) -> TypeOctets:
         source = self._source
         start = (source.pos + 3) & ~3
         type_ = read_typecode(source, 0)

@@ -7,26 +7,31 @@ data UTF-16. Whatever the octets are, reading raises MappingError (MAP-CDR-…, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from struct import Struct as Packing
 from typing import Any, Final, TypeVar
 
 from mappings.cdr import encode_bare
 from mappings.cdr.errors import malformed
 from mappings.cdr.event_decoder import SMALLEST_EVENT, EventDecoder
-from mappings.cdr.event_plans import PLAN_ERRORS, event_plan, walk_plan
-from mappings.cdr.event_shape import shape_at
+from mappings.cdr.event_plans import PLAN_ERRORS, any_plan, event_plan, walk_plan
+from mappings.cdr.event_shape import Shape, TypeOctets, shape_at, type_at
 from mappings.cdr.input import Input
 from mappings.cdr.learnt_plans import LearntPlans
 from mappings.cdr.moving import is_movable_event
 from mappings.cdr.walked import Walked
 from mappings.errors import MappingError
 from mappings.event_forms import structured_value
+from mappings.idl_types import Basic
 from mappings.known_types import STRUCTURED_EVENT
 from mappings.model import Any_, StructuredEvent
 
 __all__ = ["EventReader", "Walked", "event_octets", "event_reader"]
 
 T = TypeVar("T")
+
+MAX_FIELDS: Final = 200
+"""Shapes of more are not learnt."""
 
 
 class EventReader:
@@ -37,8 +42,9 @@ class EventReader:
         self._decoder = EventDecoder(little=little)
         self._unpack = Packing("<L" if little else ">L").unpack_from
         self._unpack_two = Packing("<LL" if little else ">LL").unpack_from
-        self._events = LearntPlans(lambda shape: event_plan(shape, little))
-        self._walks = LearntPlans(lambda shape: walk_plan(shape, little))
+        self._events = LearntPlans[Shape](lambda shape: event_plan(shape, little))
+        self._walks = LearntPlans[Shape](lambda shape: walk_plan(shape, little))
+        self._anys = LearntPlans[TypeOctets](lambda type_: any_plan(type_, little))
 
     def event(self, body: bytes, pos: int = 0) -> tuple[StructuredEvent, int]:
         """A CosNotification::StructuredEvent at a position, and where it ends."""
@@ -66,8 +72,18 @@ class EventReader:
 
     def any(self, body: bytes, pos: int = 0) -> tuple[Any_, int]:
         """An any at a position, and where it ends."""
+        key, at = None, (pos + 3) & -4
+        with suppress(*PLAN_ERRORS):
+            key = self._unpack_two(body, at)
+            for plan in self._anys.get(key, ()):
+                made: tuple[Any_, int] | None = plan(body, at)
+                if made is not None:
+                    return made
         source = Input(body, pos, little=self._little)
-        return _placed(source, self._decoder.any), source.pos
+        any_ = _placed(source, self._decoder.any)
+        if not isinstance(any_.type, Basic) and self._anys.is_worth_learning((key, id(any_.type))):
+            self._anys.learn(key, type_at(body, at, self._little))
+        return any_, source.pos
 
     def walk(self, body: bytes, pos: int = 0) -> Walked:
         """Judges what `event` would make, and makes nothing."""
@@ -104,12 +120,18 @@ class EventReader:
         plain_header, movable = not event.variable_header, is_movable_event(event)
         return Walked(event.domain_name, event.type_name, plain_header, source.pos, movable)
 
-    def _thorough(self, plans: LearntPlans, source: Input) -> StructuredEvent:
+    def _thorough(self, plans: LearntPlans[Shape], source: Input) -> StructuredEvent:
         pos = source.pos
         event = _placed(source, self._decoder.event)
         key, at = self._key(source.data, pos)
-        if plans.is_worth_learning(key, event):
-            plans.learn(key, shape_at(source.data, at, self._little))
+        fields: list[object] = [key, id(event.remainder_of_body.type)]
+        for name, type_, _value in event.variable_header:
+            fields += name, id(type_)
+        for name, type_, _value in event.filterable_data:
+            fields += name, id(type_)
+        if len(fields) <= 2 * MAX_FIELDS and plans.is_worth_learning(tuple(fields)):
+            with suppress(MappingError):  # it names a value of an event before it: nothing to learn from
+                plans.learn(key, shape_at(source.data, at, self._little))
         return event
 
     def _key(self, body: bytes, pos: int) -> tuple[Hashable, int]:
@@ -125,7 +147,7 @@ class EventReader:
 
     # By a plan ------------------------------------------------------------------------------------------------------------
 
-    def _planned(self, plans: LearntPlans, body: bytes, pos: int) -> Any:
+    def _planned(self, plans: LearntPlans[Shape], body: bytes, pos: int) -> Any:
         """What a plan made; None where it takes the thorough way."""
         unpack = self._unpack
         try:

@@ -165,14 +165,20 @@ def test_types_of_the_same_length_are_told_apart() -> None:
             assert reader.event(event_octets(event, True))[0] == event
 
 
-def test_an_event_of_a_sequence_may_name_a_value_of_one_before_it() -> None:
-    boxed = StructuredEvent("d", "t", "e", (), (), Any_(STRING_VALUE, "named twice"))
+NAMED_TWICE = "named twice"
+AS_BODY = StructuredEvent("d", "t", "e", (), (), Any_(STRING_VALUE, NAMED_TWICE))
+AS_FIELD = StructuredEvent("d", "t", "e", (Property("f", STRING_VALUE, NAMED_TWICE),))
+
+
+@pytest.mark.parametrize("boxed", [AS_BODY, AS_FIELD], ids=["body", "field"])
+def test_an_event_of_a_sequence_may_name_a_value_of_one_before_it(boxed: StructuredEvent) -> None:
     plain = StructuredEvent("d", "t", "e", (), (), Any_(LONG, 1))
     batch = encode_bare(EVENT_BATCH, list(map(structured_value, [boxed, plain, boxed])))
-    value = octets(STRING_VALUE, "named twice")
+    value = octets(STRING_VALUE, NAMED_TWICE)
+    assert len(value) % 4 == 0
     assert batch.count(value) == 2
     first, second = batch.index(value), batch.rindex(value)
-    named = batch[:second] + long(-1, first - second - 4)
+    named = batch[:second] + long(-1, first - second - 4) + batch[second + len(value) :]
     reader = EventReader(little=True)
     for _ in range(WORTH + 2):
         assert reader.events(named) == [boxed, plain, boxed]
