@@ -16,11 +16,12 @@ from adapters.cosnotification.left_behind import LeftBehind
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.orb import Orb
 from adapters.cosnotification.service.host import ServiceHost
+from adapters.cosnotification.service.push_suppliers import StructuredProxyPushSupplier
 from adapters.cosnotification.service.service import NotificationService
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.sink import CosNotificationSink
 from adapters.cosnotification.source import CosNotificationSource
-from adapters.cosnotification.stubs import CosNaming
+from adapters.cosnotification.stubs import CORBA, CosNaming, CosNotification, CosNotifyChannelAdmin
 from mappings.idl_types import LONG
 from mappings.model import Property, StructuredEvent
 
@@ -123,6 +124,9 @@ def test_quality_of_service_and_limits_are_set_and_validated(orb: Orb, host: Ser
     source = CosNotificationSource(orb, endpoint(host.factory_ior), asked)
     source.connect()
     try:
+        assert our_proxy(host).admin.operator == CosNotifyChannelAdmin.AND_OP, (
+            "with OR_OP a proxy's filter may mean nothing"
+        )
         mine = {p.name: p.value.value() for p in our_proxy(host).get_qos()}
         assert (mine["OrderPolicy"], mine["MaximumBatchSize"], mine["PacingInterval"]) == (2, 7, 200_000)
         there = {p.name: p.value.value() for p in host.channels[0].get_qos()}
@@ -141,6 +145,28 @@ def test_a_quality_of_service_that_the_peer_does_not_have_stops_the_link(orb: Or
         CosNotificationSource(orb, endpoint(host.factory_ior), impossible).connect()
     assert caught.value.code == "COR-QOS"
     assert "Reliability" in caught.value.message
+
+
+def test_what_the_peer_says_it_cannot_do_is_not_even_tried(
+    orb: Orb, host: ServiceHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some peers take any property, and do nothing of it: validate_qos is where they can say so."""
+    nothing = CORBA.Any(CORBA.TC_null, None)
+    refusal = CosNotification.PropertyError(
+        CosNotification.UNSUPPORTED_PROPERTY, "Priority", CosNotification.PropertyRange(nothing, nothing)
+    )
+
+    def refuse(_: Any, required: Any) -> Any:
+        raise CosNotification.UnsupportedQoS([refusal])
+
+    monkeypatch.setattr(StructuredProxyPushSupplier, "validate_qos", refuse)
+    tried: list[Any] = []
+    monkeypatch.setattr(StructuredProxyPushSupplier, "set_qos", lambda _, qos: tried.append(qos))
+    with pytest.raises(StopError) as caught:
+        CosNotificationSource(orb, endpoint(host.factory_ior), channel(qos={"priority": 3})).connect()
+    assert (caught.value.code, caught.value.path) == ("COR-QOS", "qos")
+    assert "Priority: UNSUPPORTED_PROPERTY" in caught.value.message
+    assert tried == []
 
 
 def test_a_full_buffer_suspends_the_connection_and_room_resumes_it(orb: Orb, host: ServiceHost) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.service.store.database import GATHER_SECS
 from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyChannelAdmin, omniORB
 from tests.interop.notification_service.clients import (
     CLIENTS,
@@ -330,6 +331,29 @@ def test_a_full_disk_refuses_and_loses_nothing(orb: LocalOrb, kept: KeptService)
     again(kept)
     proxy.suspend_connection()
     assert consumer.numbers == list(range(1, refused + 1)), "what had been delivered was noted when there was room"
+
+
+def test_what_is_delivered_while_the_disk_is_full_is_noted_when_there_is_room(orb: LocalOrb, kept: KeptService) -> None:
+    channel = Channel(orb, kept.factory_ior, reliable(*EVENTS))
+    consumer, proxy = channel.consumer()
+    proxy.suspend_connection()
+    supplier = channel.supplier()
+    for number in range(3):
+        supplier.push_structured_event(event(number))
+    kept.ask("full")
+    with pytest.raises(CORBA.PERSIST_STORE) as caught:
+        proxy.resume_connection()
+    assert caught.value.completed == CORBA.COMPLETED_YES, "it is done, and may not outlive a crash"
+    until(lambda: consumer.numbers == [0, 1, 2])
+    time.sleep(3 * GATHER_SECS)  # the note of it fails
+    kept.ask("room")
+    supplier.push_structured_event(event(3))  # is written together with what is still to be noted
+    until(lambda: consumer.numbers == [0, 1, 2, 3])
+    time.sleep(3 * GATHER_SECS)
+    again(kept)
+    supplier.push_structured_event(event(4))
+    until(lambda: consumer.numbers[-1] == 4)
+    assert consumer.numbers == [0, 1, 2, 3, 4], "and nothing twice"
 
 
 def test_who_calls_too_early_waits(orb: LocalOrb, kept: KeptService) -> None:

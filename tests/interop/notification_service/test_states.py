@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
 
+from adapters.cosnotification.service.engine.inlet import LONGEST_PAUSE_SECS
 from adapters.cosnotification.stubs import CORBA, CosEventChannelAdmin, CosEventComm, CosNotifyChannelAdmin
 from tests.interop.notification_service.clients import CLIENTS, PATIENCE_SECS, Channel, connect, event, until
 
@@ -141,10 +143,13 @@ def test_suspending_and_resuming(channel: Channel, kind: tuple[str, str, str]) -
         proxy.resume_connection()
         until(lambda: len(client.got) == 1)
     else:
+        asked = client.asked
         client.stock.append(CORBA.Any(CORBA.TC_long, 5) if kind[2] == "any" else event(5))
         channel.supplier().push_structured_event(event(6))
         until(lambda: witness.got)
+        time.sleep(2 * LONGEST_PAUSE_SECS)
         assert witness.numbers == [6], "nothing is pulled while it is suspended"
+        assert client.asked == asked
         proxy.resume_connection()
         until(lambda: len(witness.got) == 2)
     proxy.suspend_connection()
