@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from adapters.base import DeadLetterError
 from adapters.cosnotification.decoding import any_from_orb, decoder_of
 from adapters.cosnotification.encoding import any_to_orb, property_to_orb
 from adapters.cosnotification.stubs import CORBA, CosNotification
 from mappings.model import Any_, Property, StructuredEvent
-
-PERSISTENT: Final = 1  # CosNotification::Persistent
 
 T = TypeVar("T")
 

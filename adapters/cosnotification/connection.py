@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from adapters.base import ReconnectError
 from adapters.cosnotification.faults import on_connect, spell
+from adapters.cosnotification.giop.held import Held
 from adapters.cosnotification.ior import Address, BadReference, decode_ior
 from adapters.cosnotification.kinds.kind import Kind, Role
 from adapters.cosnotification.left_behind import Trace
@@ -28,7 +29,7 @@ from adapters.cosnotification.settings import CosNotificationChannel, CosNotific
 from adapters.cosnotification.stubs import CORBA
 from adapters.cosnotification.terms import add_filter, set_channel_terms, set_proxy_terms
 
-TakeOctets = Callable[[Form, bytes, bool], bool]
+TakeOctets = Callable[[Form, bytes, bool], bool | Held]
 """Takes what a peer pushes before the ORB library has seen it (`worker/octet_intake.py`)."""
 
 FAREWELL_MS: Final = 2_000  # how long we wait for a peer to hear that we go

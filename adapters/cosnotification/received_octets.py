@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from adapters.base import DeadLetterError
+from adapters.cosnotification.reliability import is_persistent
 from mappings.cdr.events import EventReader, event_reader
 from mappings.errors import MappingError
 from mappings.event_forms import to_structured
@@ -25,23 +26,39 @@ class Content(NamedTuple):
 
 
 class ReceivedOctets:
-    """Of one push. One thread reads."""
+    """Of one push. One thread reads.
 
-    __slots__ = ("_contents", "_form", "_little", "_octets", "count")
+    `held`: its peer waits until the persistent events in it are settled; how many these are, `unsettled`, is known when it is read.
+    """
 
-    def __init__(self, count: int, form: Form, little: bool, octets: bytes) -> None:
+    __slots__ = ("_contents", "_form", "_little", "_octets", "count", "first", "held", "unsettled")
+
+    def __init__(self, first: int, count: int, form: Form, little: bool, octets: bytes, held: bool = False) -> None:
         self._form: Form = form
         self.count = count
         self._little = little
         self._octets = octets
         self._contents: list[Content] | None = None
+        self.first = first
+        self.held = held
+        self.unsettled = count
 
     def content(self, index: int) -> Content:
         contents = self._contents
         if contents is None:
             contents = self._contents = self._read()
+            self.unsettled = sum(content.persistent for content in contents)
             self._octets = b""
         return contents[index]
+
+    @property
+    def is_read(self) -> bool:
+        return self._contents is not None
+
+    def settle_one(self) -> bool:
+        """A persistent event is: whether it was the last of them."""
+        self.unsettled -= 1
+        return self.unsettled == 0
 
     def _read(self) -> list[Content]:
         reader = event_reader(self._little)
@@ -51,7 +68,7 @@ class ReceivedOctets:
             return self._read_one_by_one(reader, error)
         if len(events) != self.count:
             raise AssertionError("the doorway has counted otherwise")
-        return [Content(False, event, None, None) for event in events]
+        return [_content(event) for event in events]
 
     def _read_one_by_one(self, reader: EventReader, error: MappingError) -> list[Content]:
         """What stands before the fault is read. Where the events behind it begin, nobody can say."""
@@ -63,7 +80,7 @@ class ReceivedOctets:
             except MappingError as found:
                 error = found
                 break
-            contents.append(Content(False, event, None, None))
+            contents.append(_content(event))
         faulty = len(contents)
         if faulty == self.count:  # only behind the last of them something stands that is nothing
             return contents
@@ -79,6 +96,11 @@ class ReceivedOctets:
     def _original(self, at: int) -> bytes:
         """Eight octets, the first of which says the byte order; then the rest, beginning where 8 divides the offset."""
         return bytes((self._little, 0, 0, 0, 0, 0, 0, 0)) + self._octets[at - at % 8 :]
+
+
+def _content(event: StructuredEvent) -> Content:
+    header = event.variable_header
+    return Content(bool(header) and is_persistent(header), event, None, None)
 
 
 def _told(error: MappingError) -> DeadLetterError:

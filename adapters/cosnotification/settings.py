@@ -68,7 +68,9 @@ class OrbSettings(StrictModel):
         "peers that a firewall keeps from connecting to us.",
     )
     server_threads: int = Field(
-        default=400, ge=1, description="Calls of peers that are served at once; a push that is held takes one."
+        default=400,
+        ge=1,
+        description="Calls of peers that are served at once; a push that is held takes one where there is no doorway.",
     )
     connections_per_peer: int = Field(
         default=256, ge=1, description="Calls to one server at the same time; more would wait for those that hang."

@@ -30,7 +30,7 @@ CREDIT_SHARE: Final = 8  # room is told of when an eighth of the buffer is free 
 class _Entry:
     """One event, from its arrival to its acknowledgement."""
 
-    __slots__ = ("content", "id", "number", "place", "received_at", "redelivered", "types", "worker")
+    __slots__ = ("content", "id", "number", "octets", "place", "received_at", "redelivered", "types", "worker")
 
     def __init__(self, id_: str, worker: Worker, number: int, content: Any, received_at: float) -> None:
         self.id = id_
@@ -39,6 +39,7 @@ class _Entry:
         self.number = number
         self.content = content
         self.received_at = received_at
+        self.octets: ReceivedOctets | None = None  # of a push that is held as one
         self.redelivered = False
         self.place = "waiting"  # or "handed" to the link, or "settled"
 
@@ -92,7 +93,11 @@ class CosNotificationSource(ClientEnd, Source):
         if worker is not None and self._uncredited * CREDIT_SHARE >= self._channel.buffer:
             worker.post("credit", number, self._uncredited)
             self._uncredited = 0
-        return [entry.delivery() for entry in map(_unpacked, taken)]
+        unheld: list[int] = []
+        deliveries = [_unpacked(entry, unheld).delivery() for entry in taken]
+        if unheld and worker is not None:
+            worker.post("settled", number, unheld)
+        return deliveries
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         settled: list[int] = []
@@ -103,8 +108,10 @@ class CosNotificationSource(ClientEnd, Source):
                     del self._handed[entry]
                 elif entry.place == "waiting":  # of an earlier connection, and about to come again: it needs not
                     self._waiting.remove(entry)
-                if entry.place != "settled" and entry.worker is self._worker and entry.content[0]:
-                    settled.append(entry.number)
+                if entry.place != "settled" and entry.content[0]:
+                    octets = entry.octets
+                    if (octets is None or octets.settle_one()) and entry.worker is self._worker:
+                        settled.append(entry.number if octets is None else octets.first)
                 entry.place = "settled"
             worker, number = self._worker, self._number
         if settled and worker is not None:
@@ -154,14 +161,21 @@ class CosNotificationSource(ClientEnd, Source):
                 self._traces.remember(frame[2])
                 return False
             number, contents = frame[2], frame[3]
+            octets: ReceivedOctets | None = None
             if frame[0] == "octets":
-                octets = ReceivedOctets(*frame[3:])
+                octets = ReceivedOctets(*frame[2:])
                 contents = [(False, octets, index, None) for index in range(octets.count)]
+                if octets.held:
+                    held = True
+                else:
+                    octets = None
             now = time.time()
             for content in contents:
                 held = held or content[0]
                 self._count += 1
-                self._waiting.append(_Entry(f"{self._prefix}-{self._count}", worker, number, content, now))
+                entry = _Entry(f"{self._prefix}-{self._count}", worker, number, content, now)
+                entry.octets = octets
+                self._waiting.append(entry)
                 number += 1
             if self._taking:
                 self._arrived.notify()
@@ -177,11 +191,17 @@ class CosNotificationSource(ClientEnd, Source):
         self._arrived.notify_all()
 
 
-def _unpacked(entry: _Entry) -> _Entry:
-    """From the parcel to the event, on the link's thread; once, though it may be handed over twice."""
+def _unpacked(entry: _Entry, unheld: list[int]) -> _Entry:
+    """From the parcel or octets to the event, on the link's thread; once, though it may be handed over twice.
+
+    `unheld` gets the number of a push that was held and turns out to hold nothing that is persistent.
+    """
     persistent, content, error, original = entry.content
     if type(content) is ReceivedOctets:
+        first = content.held and not content.is_read
         entry.content = content.content(error)
+        if first and content.unsettled == 0:
+            unheld.append(content.first)
     elif type(content) is tuple:
         entry.content = (persistent, entry.types.event(content), None, None)
     elif type(error) is tuple:

@@ -1,6 +1,7 @@
 """What peers send and the ORB library cannot receive, in the octets of a faultless ORB: none of it costs another event.
 
-Best-effort events are read past the library, and all of it arrives. Persistent ones go through the library.
+Through the doorway it is read past the library, and all of it arrives. An ORB without one (here: for bidirectional GIOP) has the
+library's faults.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from adapters.base import ReconnectError
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.orb import Orb
 from adapters.cosnotification.service.host import ServiceHost
-from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint
+from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.source import CosNotificationSource
 from mappings import idl_types as idl
 from mappings.event_forms import structured_value
@@ -47,10 +48,22 @@ FINE = {
 }
 
 
+Ends = tuple[Orb, CosNotificationSource, str]
+
+
 @pytest.fixture(scope="module")
-def ends() -> Iterator[tuple[Orb, CosNotificationSource, str]]:
-    """A connected source, and the reference of its servant."""
-    local, orb = LocalOrb(), Orb()
+def ends() -> Iterator[Ends]:
+    """A connected source without a doorway, and the reference of its servant."""
+    yield from connected(OrbSettings(bidirectional=True))
+
+
+@pytest.fixture(scope="module")
+def through_the_doorway() -> Iterator[Ends]:
+    yield from connected(OrbSettings())
+
+
+def connected(settings: OrbSettings) -> Iterator[Ends]:
+    local, orb = LocalOrb(), Orb(settings)
     local.start()
     orb.start()
     host = ServiceHost(local)
@@ -70,15 +83,15 @@ def event_of(any_: Any_, header: tuple[Property, ...] = ()) -> StructuredEvent:
     return StructuredEvent("d", "t", "e", header, (Property("f", any_.type, any_.value),), any_)
 
 
-def push(ior: str, any_: Any_, header: tuple[Property, ...] = RELIABLE) -> tuple[int, str]:
+def push(ior: str, any_: Any_, header: tuple[Property, ...] = ()) -> tuple[int, str]:
     event = event_of(any_, header)
     status, exception = giop.call(ior, "push_structured_event", giop.encoded(STRUCTURED_EVENT, structured_value(event)))
     return status, exception.removesuffix(":1.0").rpartition("/")[2]
 
 
-def assert_that_others_pass(ends: tuple[Orb, CosNotificationSource, str]) -> None:
+def assert_that_others_pass(ends: Ends) -> None:
     orb, source, ior = ends
-    assert push(ior, Any_(idl.STRING, "next"), ()) == (giop.NO_EXCEPTION, "")
+    assert push(ior, Any_(idl.STRING, "next")) == (giop.NO_EXCEPTION, "")
     (delivery,) = source.receive(10, PATIENCE_SECS)
     source.acknowledge([delivery])
     assert isinstance(delivery.payload, StructuredEvent)
@@ -87,17 +100,16 @@ def assert_that_others_pass(ends: tuple[Orb, CosNotificationSource, str]) -> Non
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_octets_of_another_orb_are_read_by_the_library(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
+def test_octets_of_another_orb_are_read(ends: Ends, name: str) -> None:
     _, source, ior = ends
-    with ThreadPoolExecutor(1) as peer:
-        pushed = peer.submit(push, ior, FINE[name])
-        (delivery,) = source.receive(10, PATIENCE_SECS)
-        source.acknowledge([delivery])
-        pushed.result()
-    assert delivery.payload == event_of(FINE[name], RELIABLE)
+    assert push(ior, FINE[name]) == (giop.NO_EXCEPTION, "")
+    (delivery,) = source.receive(10, PATIENCE_SECS)
+    source.acknowledge([delivery])
+    assert isinstance(delivery.payload, StructuredEvent)
+    assert delivery.payload.remainder_of_body == FINE[name]
 
 
-AT_ONCE = {
+EVERYTHING = {
     **FINE,
     **CLOSES_THE_CONNECTION,
     **{name: any_ for name, (any_, _) in {**DEAD_LETTERS, **REFUSED_BY_THE_LIBRARY}.items()},
@@ -105,18 +117,22 @@ AT_ONCE = {
 }
 
 
-@pytest.mark.parametrize("name", AT_ONCE)
-def test_best_effort_events_are_read_past_the_library(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
-    orb, source, ior = ends
-    assert push(ior, AT_ONCE[name], ()) == (giop.NO_EXCEPTION, "")
-    (delivery,) = source.receive(10, PATIENCE_SECS)
-    source.acknowledge([delivery])
-    assert (delivery.error, delivery.payload) == (None, event_of(AT_ONCE[name]))
+@pytest.mark.parametrize("header", [(), RELIABLE], ids=["best-effort", "persistent"])
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_all_of_it_arrives_past_the_library(through_the_doorway: Ends, name: str, header: tuple[Property, ...]) -> None:
+    orb, source, ior = through_the_doorway
+    with ThreadPoolExecutor(1) as peer:
+        pushed = peer.submit(push, ior, EVERYTHING[name], header)
+        (delivery,) = source.receive(10, PATIENCE_SECS)
+        source.acknowledge([delivery])
+        assert pushed.result(PATIENCE_SECS) == (giop.NO_EXCEPTION, "")
+    assert (delivery.error, delivery.payload) == (None, event_of(EVERYTHING[name], header))
+    assert delivery.persistent == bool(header)
     assert orb.crashes == 0
 
 
 @pytest.mark.parametrize("name", DEAD_LETTERS)
-def test_it_becomes_a_dead_letter(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
+def test_it_becomes_a_dead_letter(ends: Ends, name: str) -> None:
     _, source, ior = ends
     any_, code = DEAD_LETTERS[name]
     assert push(ior, any_) == (giop.SYSTEM_EXCEPTION, "TRANSIENT"), "it is not accepted before it is settled"
@@ -130,7 +146,7 @@ def test_it_becomes_a_dead_letter(ends: tuple[Orb, CosNotificationSource, str], 
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_THE_LIBRARY)
-def test_the_library_refuses_it(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
+def test_the_library_refuses_it(ends: Ends, name: str) -> None:
     _, source, ior = ends
     any_, exception = REFUSED_BY_THE_LIBRARY[name]
     assert push(ior, any_) == (giop.SYSTEM_EXCEPTION, exception)
@@ -139,7 +155,7 @@ def test_the_library_refuses_it(ends: tuple[Orb, CosNotificationSource, str], na
 
 
 @pytest.mark.parametrize("name", CLOSES_THE_CONNECTION)
-def test_it_costs_its_own_connection_and_no_more(ends: tuple[Orb, CosNotificationSource, str], name: str) -> None:
+def test_it_costs_its_own_connection_and_no_more(ends: Ends, name: str) -> None:
     _, source, ior = ends
     with pytest.raises(ConnectionError):
         push(ior, CLOSES_THE_CONNECTION[name])
@@ -149,7 +165,7 @@ def test_it_costs_its_own_connection_and_no_more(ends: tuple[Orb, CosNotificatio
 
 def test_a_union_that_begins_with_its_default_arm_costs_the_worker_and_no_event() -> None:
     """tests/chaos/test_cosnotification_isolation.py has what follows; here are the octets of another ORB."""
-    local, orb = LocalOrb(), Orb()
+    local, orb = LocalOrb(), Orb(OrbSettings(bidirectional=True))
     local.start()
     orb.start()
     host = ServiceHost(local)

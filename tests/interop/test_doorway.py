@@ -6,7 +6,7 @@ import gc
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from adapters.cosnotification.codec import event_to_orb
 from adapters.cosnotification.giop import messages
-from adapters.cosnotification.giop.messages import RequestMaker
+from adapters.cosnotification.giop.messages import RequestMaker, read_reply
 from mappings.cdr.events import event_octets
 from mappings.model import StructuredEvent
 from tests.parts.doorway import OK, PATIENCE_SECS, PUSH, Peer, Place, place
@@ -34,7 +34,8 @@ def shared() -> Iterator[Place]:
 
 @pytest.fixture
 def here(shared: Place) -> Place:
-    shared.takes = True
+    shared.takes, shared.late, shared.hold_secs = True, False, PATIENCE_SECS
+    shared.held.clear()
     shared.taken.clear()
     shared.consumer.names.clear()
     shared.consumer.hosts.clear()
@@ -121,6 +122,60 @@ def test_no_answer_where_none_is_wanted(here: Place) -> None:
         while here.consumer.names != ["oneway"]:
             assert time.monotonic() < until
             time.sleep(0.01)
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_an_answer_that_comes_later(here: Place) -> None:
+    """In any order, from any thread, and nobody has to wait for it."""
+    with Peer(here) as peer:
+        peer.socket.sendall(here.push("held 1", first=True, id_=1) + here.push("held 2", id_=2))
+        assert peer.ask(here.push("at once", id_=3)) == (3, OK)
+        here.held["held 2"].settle(True)
+        assert peer.reply() == (2, OK)
+        here.held["held 1"].settle(True)
+        here.held["held 1"].settle(False)
+        assert peer.reply() == (1, OK)
+        assert peer.ask(here.push("at once", id_=4)) == (4, OK)
+
+
+def test_a_refusal_that_comes_later(here: Place) -> None:
+    with Peer(here) as peer:
+        peer.socket.sendall(here.push("held", first=True))
+        until(lambda: here.held)
+        here.held["held"].settle(False)
+        message = peer.message()
+        head = read_reply(message)
+        assert head is not None
+        assert head[:2] == (7, messages.SYSTEM_EXCEPTION)
+        _, exception, minor, completed = struct.unpack_from("<L32sLL", message, head.results_at)
+        assert (exception, minor, completed) == (b"IDL:omg.org/CORBA/TRANSIENT:1.0\0", 0, 1)
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_time_is_over(here: Place, late: bool) -> None:
+    here.hold_secs, here.late = 0.05, late
+    with Peer(here) as peer:
+        for id_ in range(3):
+            peer.socket.sendall(here.push("held", first=True, id_=id_))
+        assert {peer.reply() for _ in range(3)} == {
+            (id_, OK if late else messages.SYSTEM_EXCEPTION) for id_ in range(3)
+        }
+
+
+def test_nobody_is_there_to_hear_the_answer(here: Place) -> None:
+    with Peer(here) as peer, Peer(here) as other:
+        peer.socket.sendall(here.push("held", first=True))
+        until(lambda: here.held)
+        peer.socket.close()
+        other.ask(here.push("first", first=True))
+        here.held["held"].settle(True)
+        assert other.ask(here.push("second")) == (7, OK)
 
 
 def fragments(request: bytes, size: int) -> list[bytes]:

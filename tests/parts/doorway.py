@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from adapters.cosnotification.giop import messages
+from adapters.cosnotification.giop.held import Held
 from adapters.cosnotification.giop.messages import RequestMaker, Splitter, read_reply
 from adapters.cosnotification.ior import IiopProfile, decode_ior
 from adapters.cosnotification.local_orb import LocalOrb
@@ -45,14 +46,20 @@ class Place:
         self.consumer = Consumer()
         self.takes = True
         self.taken: list[tuple[str, bool]] = []
+        self.held: dict[str, Held] = {}
+        self.hold_secs = PATIENCE_SECS
+        self.late = False  # whether what was held is done after all when its time is over
         self.reference = orb.activate(self.consumer, b"consumer")
         self.profile: IiopProfile = decode_ior(orb.to_string(self.reference)).profiles[0]
         orb.serve_octets(self.reference, PUSH.decode(), self._take)
 
-    def _take(self, octets: bytes, little: bool) -> bool:
+    def _take(self, octets: bytes, little: bool) -> bool | Held:
         event, _ = event_reader(little).event(octets)
         if event.event_name == "broken":
             raise ValueError("a fault of a handler's")
+        if event.event_name.startswith("held"):
+            held = self.held[event.event_name] = Held(self.hold_secs, lambda: self.late)
+            return held
         if self.takes and not event.event_name.startswith("library"):
             self.taken.append((event.event_name, little))
             return True

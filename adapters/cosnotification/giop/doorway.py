@@ -11,16 +11,20 @@ the doorway does instead is a look at a few octets. And it unmarshals nothing: n
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import secrets
 import select
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from heapq import heappop, heappush
 from typing import Final
 
 from adapters.cosnotification.giop.callers import address_of, callers
+from adapters.cosnotification.giop.held import Held
 from adapters.cosnotification.giop.visitor import Handlers, Visitor
 
 _BACKLOG: Final = 1024
@@ -59,9 +63,14 @@ class Doorway:
         self._visitors: dict[int, tuple[Visitor, socket.socket]] = {}  # by descriptor
         self._poll = select.epoll()
         self._words, self._ears = socket.socketpair()
+        self._words.setblocking(False)
         self._shut = threading.Event()
         self._stopping = False
         self._open_again = 0.0
+        self._held: list[tuple[float, int, Held]] = []  # a heap, by when their time is over
+        self._hold_count = itertools.count()
+        self._owed: dict[Held, tuple[Visitor, int]] = {}  # to whom, for which request
+        self._answers: deque[Held] = deque()
         self._thread = threading.Thread(target=self._run, name="doorway", daemon=True)
 
     def start(self, library: tuple[str, int]) -> None:
@@ -90,7 +99,7 @@ class Doorway:
 
     def _tell(self) -> None:
         with suppress(OSError):
-            self._words.send(b"!")
+            self._words.send(b"!")  # who does not hear it has not heard the one before either
 
     # The doorway's thread
 
@@ -110,16 +119,24 @@ class Doorway:
             visitor.close()
 
     def _pause_secs(self) -> float | None:
-        if not self._open_again:
+        """Until something is due that nobody tells of."""
+        if not self._open_again and not self._held:
             return None
-        remaining = self._open_again - time.monotonic()
-        if remaining <= 0 and not self._shut.is_set():
+        now = time.monotonic()
+        if self._open_again and now >= self._open_again:
             self._open_again = 0.0
             self._poll.modify(self._listener, select.EPOLLIN)
-            return None
-        return max(0.0, remaining)
+        while self._held and (self._held[0][0] <= now or self._held[0][2].answer is not None):
+            heappop(self._held)[2].expire()
+        due = [at for at in (self._open_again, self._held[0][0] if self._held else 0.0) if at]
+        return max(0.0, min(due) - now) if due else None
 
     def _on_told(self) -> None:
+        while self._answers:
+            held = self._answers.popleft()
+            visitor, request_id = self._owed.pop(held, (None, 0))
+            if visitor is not None:
+                visitor.on_answer(request_id, held.answer is True)
         if self._shut.is_set() and self._listener.fileno() >= 0:
             self._open_again = 0.0
             self._poll.unregister(self._listener)
@@ -176,6 +193,16 @@ class Doorway:
             end.close()
             raise
         return end
+
+    def hold(self, visitor: Visitor, request_id: int, held: Held) -> None:
+        self._owed[held] = visitor, request_id
+        heappush(self._held, (held.until, next(self._hold_count), held))
+        held.expect(self._on_answer)
+
+    def _on_answer(self, held: Held) -> None:
+        """On any thread."""
+        self._answers.append(held)
+        self._tell()
 
     def interested(self, end: socket.socket, events: int) -> None:
         self._poll.modify(end, events)

@@ -25,6 +25,7 @@ NO_EXCEPTION: Final = 0
 USER_EXCEPTION: Final = 1
 SYSTEM_EXCEPTION: Final = 2
 
+_COMPLETED_NO: Final = 1
 CODE_SETS: Final = 1  # id of the service context
 UTF_8: Final = 0x05010001
 UTF_16: Final = 0x00010109
@@ -202,6 +203,14 @@ _NO_EXCEPTION_NO_CONTEXTS: Final = bytes(8)
 def void_reply(request_id: int) -> bytes:
     """An operation without results has ended well."""
     return _VOID_REPLY + _ULONG[True].pack(request_id) + _NO_EXCEPTION_NO_CONTEXTS
+
+
+def refusal(request_id: int, exception: str) -> bytes:
+    """A system exception of this name; nothing was done (COMPLETED_NO)."""
+    id_ = f"IDL:omg.org/CORBA/{exception}:1.0".encode() + b"\0"
+    body = _ULONG[True].pack(len(id_)) + id_ + bytes(-len(id_) % 4) + _TWO[True].pack(0, _COMPLETED_NO)
+    head = struct.pack("<LLLL", 12 + len(body), request_id, SYSTEM_EXCEPTION, 0)
+    return b"GIOP\1\2\1\1" + head + body
 
 
 CLOSE: Final = b"GIOP\1\2\1" + bytes((CLOSE_CONNECTION,)) + bytes(4)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
+from adapters.cosnotification.giop.held import Held
 from adapters.cosnotification.giop.messages import (
     FRAGMENT,
     FRAGMENT_HEAD,
@@ -33,13 +34,15 @@ from adapters.cosnotification.giop.messages import (
     is_whole_request,
     kind,
     read_request,
+    refusal,
     void_reply,
 )
 
-Handler = Callable[[bytes, bool], bool]
+Handler = Callable[[bytes, bool], bool | Held]
 """The octets of a call's arguments, the first of which stands where 8 divides the offset, and whether they are little-endian.
 
-True: it is done, and a reply without results is sent. False: the library is asked, as if there were no handler.
+True: it is done, and a reply without results is sent. False: the library is asked, as if there were no handler. Held: the answer
+comes later; where it is not done by then, the peer is told to try again (TRANSIENT).
 """
 Handlers = dict[tuple[bytes, bytes], Handler]
 """By object key and operation."""
@@ -70,6 +73,9 @@ class Watch(Protocol):
     def interested(self, end: socket.socket, events: int) -> None: ...
 
     def forget(self, end: socket.socket) -> None: ...
+
+    def hold(self, visitor: Visitor, request_id: int, held: Held) -> None:
+        """`on_answer` is called when there is one."""
 
 
 class _Known(NamedTuple):
@@ -168,10 +174,8 @@ class Visitor:
         known = self._known
         if message.startswith(known.head, 16) and message.startswith(known.start, 4):
             handler = self._watch.handlers.get(known.called)
-            if handler is None or not self._handled(handler, message[known.arguments_at :], known.little):
+            if handler is None or not self._handled(handler, message, message[known.arguments_at :], known.little):
                 self._to_library(message)
-            else:
-                self._peer.waiting += void_reply(id_of(message))
         elif is_whole_request(message):
             self._take_request(message)
         elif self._parts or has_more(message):
@@ -214,10 +218,7 @@ class Visitor:
             return False
         arguments = b"".join((first[head.arguments_at :], *(part[FRAGMENT_HEAD:] for part in parts[1:])))
         handler = self._watch.handlers[head.key, head.operation]
-        if not self._handled(handler, arguments, is_little(first)):
-            return False
-        self._peer.waiting += void_reply(head.id)
-        return True
+        return self._handled(handler, first, arguments, is_little(first))
 
     def _wanted(self, message: bytes) -> RequestHead | None:
         """Where this is a request for one of our handlers, on a connection whose code sets are those that handlers know."""
@@ -236,11 +237,26 @@ class Visitor:
             self._known = _NONE_YET
         return fit
 
-    def _handled(self, handler: Handler, arguments: bytes, little: bool) -> bool:
+    def _handled(self, handler: Handler, request: bytes, arguments: bytes, little: bool) -> bool:
+        """Whether it is, or will be, answered."""
         try:
-            return handler(arguments, little)
+            done = handler(arguments, little)
         except Exception:  # noqa: BLE001 - the library is there for whatever a handler is not up to
             return False
+        if done is True:
+            self._peer.waiting += void_reply(id_of(request))
+        elif done:
+            self._watch.hold(self, id_of(request), done)
+        return bool(done)
+
+    def on_answer(self, request_id: int, done: bool) -> None:
+        """A peer that has gone hears nothing."""
+        if self._peer.socket.fileno() < 0:
+            return
+        try:
+            self._send(self._peer, void_reply(request_id) if done else refusal(request_id, "TRANSIENT"))
+        except OSError:
+            self.close()
 
     # Between the two
 

@@ -13,15 +13,25 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
+
+from adapters.cosnotification.giop.held import Held
 
 REMEMBERED: Final = 1000  # pushes that gave up, to know their retry by
 
 Contents = list[Any]
+PassOn = Callable[[int], None]
+"""Writes events to the gateway; the first of them has this number."""
 
 
 class NotTaken(Exception):
     """The events are not taken: whoever pushed them must push them again."""
+
+
+class _Over(Protocol):
+    """Whoever waits for the end of a push."""
+
+    def set(self) -> None: ...
 
 
 class _Push:
@@ -29,10 +39,21 @@ class _Push:
 
     __slots__ = ("contents", "over", "unsettled")
 
-    def __init__(self, contents: Contents, persistent: Sequence[int]) -> None:
-        self.contents = contents
-        self.unsettled = len(persistent)
-        self.over = threading.Event()  # all settled, or the gate is closed
+    def __init__(self, contents: object, unsettled: int) -> None:
+        self.contents = contents  # equal to what its retry brings
+        self.unsettled = unsettled
+        self.over: _Over = threading.Event()  # set when all are settled, or the gate is closed
+
+
+class _Answer:
+    """In place of a thread that waits."""
+
+    def __init__(self, held: Held, push: _Push) -> None:
+        self._held = held
+        self._push = push
+
+    def set(self) -> None:
+        self._held.settle(self._push.unsettled == 0)
 
 
 class Gate:
@@ -64,23 +85,53 @@ class Gate:
                 if push is None:
                     self._hand_over(contents)
                     return
-        push.over.wait(deadline - time.monotonic())
-        with self._lock:
+            push.over = over = threading.Event()
             if push.unsettled == 0:
                 return
+        over.wait(deadline - time.monotonic())
+        if not self._is_over(push):
+            raise NotTaken
+
+    def _is_over(self, push: _Push) -> bool:
+        """Whether all of it is settled. Else whoever waits for it gives up now, and will come again."""
+        with self._lock:
+            if push.unsettled == 0:
+                return True
+            push.over = threading.Event()
             self._given_up.append(push)
             del self._given_up[:-REMEMBERED]
-        raise NotTaken
+        return False
 
-    def take_at_once(self, count: int, pass_on: Callable[[int], None]) -> bool:
-        """Best-effort events, if there is room for them now: `pass_on` gets the number of the first. Does not wait."""
+    def take_at_once(self, count: int, pass_on: PassOn) -> bool:
+        """Best-effort events, if there is room for them now. Does not wait."""
         with self._lock:
-            if self._credit <= 0 or not self._open:
-                return False
-            pass_on(self._next)
-            self._credit -= count
-            self._next += count
-        return True
+            return self._take_now(count, pass_on) is not None
+
+    def hold(self, count: int, contents: object, pass_on: PassOn) -> bool | Held:
+        """Events of which some may be persistent, if there is room for them now. Does not wait: the answer comes when the gateway
+        settles the number of the first. `contents` is equal to that of a retry, and of nothing else."""
+        with self._lock:
+            push = self._retried(contents) if self._given_up else None
+            if push is None:
+                first = self._take_now(count, pass_on)
+                if first is None:
+                    return False
+                push = self._unsettled[first] = _Push(contents, 1)
+            if push.unsettled == 0:
+                return True
+            held = Held(self._hold_secs, lambda: self._is_over(push))
+            push.over = _Answer(held, push)
+            return held
+
+    def _take_now(self, count: int, pass_on: PassOn) -> int | None:
+        """The number of the first, with the lock held; None where they are not taken."""
+        if self._credit <= 0 or not self._open:
+            return None
+        first = self._next
+        pass_on(first)
+        self._credit -= count
+        self._next += count
+        return first
 
     @property
     def full(self) -> bool:
@@ -106,7 +157,7 @@ class Gate:
             raise NotTaken
 
     def _take(self, contents: Contents, persistent: Sequence[int]) -> _Push:
-        push = _Push(contents, persistent)
+        push = _Push(contents, len(persistent))
         first = self._hand_over(contents)
         for index in persistent:
             self._unsettled[first + index] = push
@@ -120,7 +171,7 @@ class Gate:
         self._next += len(contents)
         return first
 
-    def _retried(self, contents: Contents) -> _Push | None:
+    def _retried(self, contents: object) -> _Push | None:
         """The push that had given up, if this is its retry."""
         for index, push in enumerate(self._given_up):
             if push.contents == contents:

@@ -7,8 +7,9 @@ from typing import Any
 
 from adapters.base import DeadLetterError, ReconnectError
 from adapters.cosnotification.codec import untyped_from_orb
+from adapters.cosnotification.reliability import is_persistent
 from adapters.cosnotification.stubs import CORBA, CosNotification, omniORB
-from adapters.cosnotification.worker.packing import Packer, is_persistent
+from adapters.cosnotification.worker.packing import Packer
 from adapters.cosnotification.worker.parcels import TypeNumbers
 from adapters.cosnotification.worker.told import told
 from mappings.event_forms import to_structured
@@ -38,7 +39,7 @@ class Intake:
             parcel = self._pack(event)
         except DeadLetterError as error:
             return (True, None, told(error), _octets(CosNotification._tc_StructuredEvent, event))
-        return (is_persistent(parcel) if parcel[3] else False, parcel, None, None)
+        return (is_persistent(parcel[3]) if parcel[3] else False, parcel, None, None)
 
     def untyped(self, any_: Any) -> None:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from adapters.cosnotification.codec import PERSISTENT, reading
+from adapters.cosnotification.codec import reading
 from adapters.cosnotification.decoding import decoder_of
 from adapters.cosnotification.worker.parcels import Parcel, TypeNumbers
 
@@ -76,8 +76,3 @@ class Packer:
         if known.plain:
             return known.number, convert
         return known.number, lambda value: known.pickled(value if convert is None else convert(value))
-
-
-def is_persistent(parcel: Parcel) -> bool:
-    """EventReliability of the event itself; without it the event is best-effort (RULES.md 1.6)."""
-    return any(name == "EventReliability" and value == PERSISTENT for name, _, value in parcel[3])

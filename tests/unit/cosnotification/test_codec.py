@@ -17,7 +17,8 @@ from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.descriptors import descriptor_of, type_of
 from adapters.cosnotification.encoding import any_to_orb
 from adapters.cosnotification.local_orb import LocalOrb
-from adapters.cosnotification.worker.packing import Packer, is_persistent
+from adapters.cosnotification.reliability import is_persistent
+from adapters.cosnotification.worker.packing import Packer
 from adapters.cosnotification.worker.parcels import NumberedTypes, TypeNumbers
 from mappings import idl_types as idl
 from mappings.known_types import KNOWN, STRUCTURED_EVENT
@@ -288,7 +289,7 @@ def test_the_way_straight_to_a_parcel_leads_to_the_same_event() -> None:
         types = NumberedTypes()
         parcel = Packer(TypeNumbers(types.add)).pack(event_to_orb(event))
         assert types.event(parcel) == event
-        assert is_persistent(parcel) == (len(header) == 1)
+        assert is_persistent(parcel[3]) == (len(header) == 1)
 
 
 def test_the_orb_is_shared_and_ends_with_its_last_user(orb: LocalOrb) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.cosnotification.giop.held import Held
 from adapters.cosnotification.received_octets import Content, Form, ReceivedOctets
 from adapters.cosnotification.worker.gate import Gate
 from adapters.cosnotification.worker.octet_intake import OctetIntake
@@ -65,10 +66,78 @@ def test_numbers_are_those_of_the_long_way() -> None:
 
 
 @pytest.mark.parametrize("little", [True, False])
-def test_persistent_events_take_the_long_way(little: bool) -> None:
+def test_a_push_with_persistent_events_is_answered_when_they_are_settled(little: bool) -> None:
     rig = Rig(10)
-    assert not rig.intake.take("event", event_octets(RELIABLE, little), little)
-    assert not rig.intake.take("events", batch([*EVENTS, RELIABLE], little=little), little)
+    one = rig.intake.take("event", event_octets(RELIABLE, little), little)
+    many = rig.intake.take("events", batch([*EVENTS, RELIABLE], little=little), little)
+    assert isinstance(one, Held)
+    assert isinstance(many, Held)
+    assert rig.passed == [(0, 1, "event"), (1, 5, "events")]
+    rig.gate.settled([1])
+    assert (one.answer, many.answer) == (None, True)
+    rig.gate.settled([0])
+    assert one.answer is True
+
+
+def test_a_push_that_is_not_settled_in_time_is_refused_and_its_retry_joins_it() -> None:
+    rig = Rig(10)
+    octets = event_octets(RELIABLE, True)
+    first = rig.intake.take("event", octets, True)
+    assert isinstance(first, Held)
+    first.expire()
+    assert first.answer is False
+    again = rig.intake.take("event", other_pads(octets), True)
+    assert isinstance(again, Held)
+    assert rig.passed == [(0, 1, "event")], "the gateway has it already"
+    rig.gate.settled([0])
+    assert (first.answer, again.answer) == (False, True)
+    later = rig.intake.take("event", octets, True)
+    assert isinstance(later, Held), "what looks the same is another event"
+    assert len(rig.passed) == 2
+
+
+def test_the_retry_of_a_push_that_is_settled_meanwhile_is_answered_at_once() -> None:
+    rig = Rig(10)
+    octets = event_octets(RELIABLE, True)
+    first = rig.intake.take("event", octets, True)
+    assert isinstance(first, Held)
+    first.expire()
+    rig.gate.settled([0])
+    assert first.answer is False, "the first word counts"
+    assert rig.intake.take("event", octets, True) is True
+    assert len(rig.passed) == 1
+
+
+def test_a_push_that_is_settled_just_in_time_is_not_refused() -> None:
+    rig = Rig(10)
+    held = rig.intake.take("event", event_octets(RELIABLE, True), True)
+    assert isinstance(held, Held)
+    rig.gate.settled([0])
+    held.expire()
+    assert held.answer is True
+    assert isinstance(rig.intake.take("event", event_octets(RELIABLE, True), True), Held)
+    assert len(rig.passed) == 2
+
+
+def test_close_refuses_what_is_held() -> None:
+    rig = Rig(10)
+    held = rig.intake.take("event", event_octets(RELIABLE, True), True)
+    assert isinstance(held, Held)
+    rig.gate.close()
+    assert held.answer is False
+
+
+def other_pads(octets: bytes) -> bytes:
+    """The same event as another moment's memory would have it: what stands behind `Alarm` is a pad."""
+    at = octets.index(b"Alarm\0") + 6
+    changed = octets[:at] + b"?" + octets[at + 1 :]
+    assert event_reader(True).event(changed) == event_reader(True).event(octets)
+    return changed
+
+
+def test_without_room_persistent_events_take_the_long_way() -> None:
+    rig = Rig(0)
+    assert rig.intake.take("event", event_octets(RELIABLE, True), True) is False
     assert rig.passed == []
 
 
@@ -91,7 +160,7 @@ def test_a_count_that_cannot_be_is_the_librarys_to_judge(count: int) -> None:
 
 
 def contents(form: Form, count: int, octets: bytes, *, little: bool = True) -> list[Content]:
-    received = ReceivedOctets(count, form, little, octets)
+    received = ReceivedOctets(0, count, form, little, octets)
     return [received.content(index) for index in range(count)]
 
 

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.base import DeadLetterError
-from adapters.cosnotification.codec import PERSISTENT, event_from_orb
+from adapters.cosnotification.codec import event_from_orb
 from adapters.cosnotification.decoding import any_from_orb
 from adapters.cosnotification.descriptors import type_code
+from adapters.cosnotification.reliability import PERSISTENT
 from adapters.cosnotification.service.stubs import CORBA, CosNotification
 from adapters.cosnotification.stubs import omniORB
 from mappings.event_forms import ANY_TYPE_NAME, MAX_ANY_LAYERS
