@@ -16,7 +16,7 @@ from mappings.cdr.event_decoder import make_any, make_event
 from mappings.cdr.event_shape import Field, Shape, TypeOctets
 from mappings.cdr.moving import is_movable
 from mappings.cdr.straight_code import StraightCode
-from mappings.cdr.value_code import Refused, ValueCode, is_for_straight_code
+from mappings.cdr.value_code import MAX_TYPES, Refused, ValueCode, count_types, is_for_straight_code
 from mappings.cdr.walked import Walked
 from mappings.errors import MappingError
 from mappings.idl_types import NULL
@@ -31,7 +31,7 @@ PLAN_ERRORS: Final = (struct.error, IndexError, ValueError, MappingError, Refuse
 
 def event_plan(shape: Shape, little: bool) -> Plan | None:
     """Makes the event; the result is a pair of it and where it ends. None where straight code is not for the shape."""
-    if not _is_for_straight_code(shape):
+    if not _are_for_straight_code(_types(shape)):
         return None
     writer = _Writer(little=little, makes=True)
     header, data = writer.properties(shape.header), writer.properties(shape.data)
@@ -43,7 +43,7 @@ def event_plan(shape: Shape, little: bool) -> Plan | None:
 
 def walk_plan(shape: Shape, little: bool) -> Plan | None:
     """Judges what `event_plan` would make; the result is Walked."""
-    if not _is_for_straight_code(shape):
+    if not _are_for_straight_code(_types(shape)):
         return None
     writer = _Writer(little=little, makes=False)
     writer.properties(shape.header)
@@ -56,7 +56,7 @@ def walk_plan(shape: Shape, little: bool) -> Plan | None:
 
 def any_plan(type_: TypeOctets, little: bool) -> Plan | None:
     """Makes the any; the result is a pair of it and where it ends."""
-    if not is_for_straight_code(type_.type):
+    if not _are_for_straight_code([type_]):
         return None
     writer = _Writer(little=little, makes=True)
     value = writer.value(type_)
@@ -68,8 +68,10 @@ def _types(shape: Shape) -> list[TypeOctets]:
     return [*(field.type for field in shape.header), *(field.type for field in shape.data), shape.body]
 
 
-def _is_for_straight_code(shape: Shape) -> bool:
-    return all(is_for_straight_code(part.type) for part in _types(shape))
+def _are_for_straight_code(types: list[TypeOctets]) -> bool:
+    if sum(count_types(part.type) for part in types) > MAX_TYPES:
+        return False
+    return all(is_for_straight_code(part.type) for part in types)
 
 
 class _Writer:

@@ -38,8 +38,8 @@ from mappings.type_compiler import is_octets, parts_of
 _FORMATS: Final = {**FORMATS, "boolean": "?"}
 _MAX_NESTING: Final = 8
 """Of structs and sequences in straight code: Python nests no more than 20 loops."""
-_MAX_TYPES: Final = 2000
-"""Of a plan; what comes after them is left to the decoders."""
+MAX_TYPES: Final = 1000
+"""Of the parts of an event's types: a plan for more would be long to make."""
 
 
 class Refused(Exception):
@@ -55,6 +55,10 @@ def is_for_straight_code(type_: IdlType) -> bool:
     return all(map(is_for_straight_code, parts_of(type_)))
 
 
+def count_types(type_: IdlType) -> int:
+    return 1 + sum(map(count_types, parts_of(type_)))
+
+
 class ValueCode:
     """`makes`: the code makes values. Otherwise it judges them alone, and every expression is empty."""
 
@@ -63,7 +67,6 @@ class ValueCode:
         self._code = code
         self._little = little
         self._makes = makes
-        self._left = _MAX_TYPES
 
     def value(self, type_: IdlType, depth: int) -> str:
         """An expression for the value, for when the code is settled."""
@@ -71,7 +74,6 @@ class ValueCode:
 
     def _value(self, type_: IdlType, depth: int, nesting: int) -> str:
         plain = unalias(type_)
-        self._left -= 1
         match plain:
             case Basic("null" | "void"):
                 return "None"
@@ -87,10 +89,10 @@ class ValueCode:
                 return self._label(plain)
             case Fixed():
                 return self._fixed(plain)
-            case Struct() if nesting < _MAX_NESTING and self._left > 0:
+            case Struct() if nesting < _MAX_NESTING:
                 members = [(m.name, self._value(m.type, depth + 1, nesting + 1)) for m in plain.members]
                 return f"{{{', '.join(f'{name!r}: {value}' for name, value in members)}}}"
-            case Sequence() if nesting < _MAX_NESTING and self._left > 0:
+            case Sequence() if nesting < _MAX_NESTING:
                 return self._sequence(plain, depth, nesting)
         return self._part(type_, depth)
 
