@@ -61,7 +61,9 @@ class Scene:
             proxy = self.proxy
             try:
                 if proxy is not None and proxy._consumer is not None:
-                    return proxy._consumer.push_structured_event(event_to_orb(event(number)))
+                    return proxy._consumer.push_structured_event(
+                        event_to_orb(event(number, persistent=number % 3 == 0))
+                    )
             except (CORBA.SystemException, CosEventComm.Disconnected):
                 pass
             assert time.monotonic() < deadline
@@ -74,7 +76,7 @@ class Scene:
         proxy = self.proxy
         try:
             if proxy is not None:
-                proxy._consumer.push_structured_event(crashing_event(persistent=False))
+                proxy._consumer.push_structured_event(crashing_event())
         except (CORBA.SystemException, CosEventComm.Disconnected):
             pass
 
