@@ -130,12 +130,13 @@ class Admin(ServiceObject, QosAdmin, FilterAdmin, Generic[P]):
 
     def _obtain(self, kinds: Mapping[Any, Callable[..., P]], client_type: Any) -> tuple[Any, int]:
         self.check_alive()
-        limit = self.channel.admin_properties.values[self.LIMIT]
-        if limit and self.channel.clients_of(type(self)) >= limit:
-            value = property_(self.LIMIT, limit).value
-            raise CosNotifyChannelAdmin.AdminLimitExceeded(CosNotifyChannelAdmin.AdminLimit(self.LIMIT, value))
-        proxy = kinds[client_type](self, self._ids.take())
-        self._proxies[proxy.id] = proxy
+        with self.channel.obtaining:
+            limit = self.channel.admin_properties.values[self.LIMIT]
+            if limit and self.channel.clients_of(type(self)) >= limit:
+                value = property_(self.LIMIT, limit).value
+                raise CosNotifyChannelAdmin.AdminLimitExceeded(CosNotifyChannelAdmin.AdminLimit(self.LIMIT, value))
+            proxy = kinds[client_type](self, self._ids.take())
+            self._proxies[proxy.id] = proxy
         if not self.alive:  # it was destroyed meanwhile
             proxy.dismiss()
             self.check_alive()

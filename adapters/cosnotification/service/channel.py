@@ -44,6 +44,7 @@ class Channel(ServiceObject, QosAdmin):
         self.subscriptions = TypeBoard(self._tell_suppliers)
         self._announcer = Announcer(str(id_))
         self._lock = threading.Lock()
+        self.obtaining = threading.Lock()  # held from the look at a limit until the proxy counts
         self._consumer_admin_ids = Numbers(1)  # 0 is the default admin of either side (RULES.md 1.4)
         self._supplier_admin_ids = Numbers(1)
         self._consumer_admins: dict[int, ConsumerAdmin] = {}
