@@ -4,6 +4,8 @@ not know of."""
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 from adapters.cosnotification.local_orb import set_time_out
+from adapters.cosnotification.references import resolve
 from gateway.domain.connection import ChannelType, Connection
 from gateway.domain.corba.ends import Ends
 from gateway.domain.corba.farewells import Farewells
@@ -23,6 +26,7 @@ from gateway.domain.corba.stubs import CORBA, CosEventChannelAdmin, CosNotifyCha
 from gateway.domain.event_domain import EventDomain
 from gateway.domain.event_domains import EventDomains
 from gateway.domain.persistence import restore
+from tests.contract.wires.cosnotification import Peer
 from tests.interop.event_domains.plant import Plant, held
 
 KIND = "domain"
@@ -193,6 +197,48 @@ def test_killed_at_any_moment(
         if not store.dead:
             break
     assert changes > 1, "it was killed"
+
+
+def test_what_was_mended_is_kept(shared: Plant, tmp_path: Path) -> None:
+    """The next process goes on with it; joined once more, events that its proxies hold would be lost."""
+    channels = [shared.channels.create_channel([], [])[0] for _ in range(3)]
+    path = tmp_path / "store.db"
+    live = build(shared, DomainStore(path), channels)
+    (ours,) = (id_ for id_ in channels[0].get_all_consumeradmins() if id_ != 0)
+    channels[0].get_consumeradmin(ours).destroy()
+    look_after(live)
+    assert (admins(channels), passing(channels)) == (2, 1)
+    again = come_back(shared, DomainStore(path))
+    assert again is not None
+    assert [wire.times_joined for wire in again.wires.values()] == [0]
+    assert (admins(channels), passing(channels)) == (2, 1)
+    again.destroy()
+    for channel in channels:
+        channel.destroy()
+
+
+def test_a_channel_that_hangs_is_asked_for_nothing(shared: Plant, tmp_path: Path) -> None:
+    """It would make what it was asked for when nobody waits for it any more."""
+    peer = Peer(tmp_path)
+    peer.start()
+    try:
+        factory = resolve(shared.orb, str(peer.ior), CosNotifyChannelAdmin.EventChannelFactory, 5000)
+        far, near = factory.get_event_channel(0), shared.channels.create_channel([], [])[0]
+        live = build(shared, DomainStore(tmp_path / "store.db"), [far, near])
+        (ours,) = (id_ for id_ in near.get_all_supplieradmins() if id_ != 0)
+        near.get_supplieradmin(ours).destroy()
+        assert peer.pid is not None
+        os.kill(peer.pid, signal.SIGSTOP)
+        ((id_, wire),) = live.wires.items()
+        live.look_after(id_, wire)
+        assert (str(wire.state), admins([near])) == ("broken", 0)
+        os.kill(peer.pid, signal.SIGCONT)
+        look_after(live)
+        assert (admins([far]), admins([near]), passing([far, near])) == (1, 1, 1)
+        live.destroy()
+        near.destroy()
+    finally:
+        peer.kill()
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -233,8 +233,15 @@ def test_what_is_recorded_can_be_chosen(shared: Plant) -> None:
     with pytest.raises(DsLogAdmin.InvalidTimeInterval):
         log.set_interval(DsLogAdmin.TimeInterval(2, 1))
     log.set_interval(DsLogAdmin.TimeInterval(0, 0))
+    consumer = log._get_default_consumer_admin().obtain_notification_pull_supplier(STRUCTURED)[0]
+    consumer = consumer._narrow(CosNotifyChannelAdmin.StructuredProxyPullSupplier)
+    consumer.connect_structured_pull_consumer(None)
+    log.set_forwarding_state(DsLogAdmin.off)
     push(log, 6, 1)
-    assert numbers(all_of(log)) == [2, 3, 6]
+    log.set_forwarding_state(DsLogAdmin.on)
+    push(log, 7, 1)
+    assert number_of(consumer.try_pull_structured_event()[0]) == 7, "what was recorded meanwhile was not passed on"
+    assert numbers(all_of(log)) == [2, 3, 6, 7]
     log.destroy()
 
 
