@@ -16,9 +16,7 @@ from gateway.cli.graph import Format
 from gateway.domain.drawing import Drawing, Edge, Group, Vertex, to_dot, to_mermaid
 
 if TYPE_CHECKING:
-    from gateway.domain.corba.client import DomainClient
-
-SHOWN_CHARACTERS = 40
+    from gateway.domain.corba.client import DomainClient, MemberView
 
 
 class Events(StrEnum):
@@ -84,7 +82,7 @@ def show(reference: Reference, id_: Id = None, as_json: AsJson = False) -> None:
     rules = ("allowed", "forbidden")
     print(", ".join(f"{name.removesuffix('Detection').lower()}s {rules[value]}" for name, value in qos.items()))
     for member in members:
-        print(f"channel {member.id}: {member.type}, {member.state}, {_short(member.reference)}")
+        print(f"channel {member.id}: {', '.join(_lines(member))}")
     for number, its in connections.items():
         what = f"{_events(its.ctype.name, its.interface)} {its.notification_style.name.lower()}"
         print(f"connection {number}: {its.supplier_id} -> {its.consumer_id}, {what}")
@@ -167,7 +165,7 @@ def draw(
     """Draw a domain as Mermaid or DOT text."""
     with _client(reference, id_) as client:
         members, connections = client.members(), client.connections()
-    vertices = tuple(Vertex(str(member.id), (member.type.replace("_", " "), member.state)) for member in members)
+    vertices = tuple(Vertex(str(member.id), _lines(member)) for member in members)
     edges = [
         Edge(
             str(its.supplier_id),
@@ -184,5 +182,7 @@ def _events(client_type: str, interface: str) -> str:
     return f"typed {interface}" if interface else client_type.removesuffix("_EVENT").lower()
 
 
-def _short(reference: str) -> str:
-    return reference if len(reference) <= SHOWN_CHARACTERS else f"{reference[:SHOWN_CHARACTERS]}…"
+def _lines(member: MemberView) -> tuple[str, ...]:
+    """A destination or queue is known by its names, a channel by where it is."""
+    facts = (member.type.replace("_", " "), member.state, member.names or member.address)
+    return tuple(fact for fact in facts if fact)

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from adapters.cosnotification.faults import on_connect
-from adapters.cosnotification.ior import shorten
+from adapters.cosnotification.ior import BadReference, decode_ior, shorten
 from adapters.cosnotification.local_orb import LocalOrb, set_time_out
 from adapters.cosnotification.references import resolve
 from adapters.cosnotification.settings import OrbSettings
 from gateway.domain import errors
 from gateway.domain.connection import ChannelType, ClientType, Connection, NotificationStyle
+from gateway.domain.corba.configured import NAME_FOLLOWS
 from gateway.domain.corba.stubs import (
     CORBA,
     CosEventDomainAdmin,
@@ -34,6 +35,8 @@ class MemberView(NamedTuple):
     id: int
     type: str  # of ChannelType, in lower case
     state: str  # answers, gone, or away
+    address: str  # of its process; empty where that is not known
+    names: str  # in the configuration of a gateway of ours, of a destination or queue; else empty
     reference: str
 
 
@@ -67,11 +70,11 @@ class DomainClient:
     def members(self) -> list[MemberView]:
         with _refusals("asking for the channels"):
             log_domain = self.domain._narrow(CosEventLogDomainAdmin.EventLogDomain)
-            return [self._member(id_, log_domain) for id_ in self.domain.get_all_channels()]
+            return [self._member(id_, log_domain) for id_ in sorted(self.domain.get_all_channels())]
 
     def connections(self) -> dict[int, Connection]:
         with _refusals("asking for the connections"):
-            return {id_: self._connection(id_) for id_ in self.domain.get_all_connections()}
+            return {id_: self._connection(id_) for id_ in sorted(self.domain.get_all_connections())}
 
     def qos(self) -> dict[str, int]:
         with _refusals("asking for its QoS"):
@@ -139,10 +142,14 @@ class DomainClient:
         type_ = ChannelType.CHANNEL
         if log_domain is not None:
             type_ = ChannelType(_bounded(log_domain).get_channel_type(id_)._v)
-        channel = self._channel(id_)
+        try:
+            channel = self._channel(id_)
+        except CORBA.INTERNAL:  # a domain of a gateway's configuration looks for its channels, and its factory is away
+            return MemberView(id_, type_.name.lower(), "away", "", "", "")
         if channel is None:
-            return MemberView(id_, type_.name.lower(), "unknown", "")
-        return MemberView(id_, type_.name.lower(), _state_of(_bounded(channel)), self._orb.to_string(channel))
+            return MemberView(id_, type_.name.lower(), "unknown", "", "", "")
+        reference = self._orb.to_string(channel)
+        return MemberView(id_, type_.name.lower(), _state_of(_bounded(channel)), *_place_in(reference), reference)
 
     def _channel(self, id_: int) -> Any:
         """A typed domain gives a typed channel by an operation of its own."""
@@ -214,6 +221,18 @@ def _refusals(
 def _bounded(reference: Any) -> Any:
     set_time_out(reference, TIMEOUT_MS)
     return reference
+
+
+def _place_in(reference: str) -> tuple[str, str]:
+    """Of an object reference: the address, and the names that stand in the key."""
+    try:
+        profiles = decode_ior(reference).profiles
+    except BadReference:
+        return "", ""
+    if not profiles:
+        return "", ""
+    names = profiles[0].key.partition(NAME_FOLLOWS)[2].decode("utf-8", "replace")
+    return str(profiles[0].addresses[0]), names if names.isprintable() else ""
 
 
 def _state_of(channel: Any) -> str:

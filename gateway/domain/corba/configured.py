@@ -6,6 +6,7 @@ Members and connections keep their ids over reloads and restarts, by their names
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
@@ -24,6 +25,7 @@ from gateway.domain.event_domain import EventDomain, Member
 from gateway.domain.qos import QoSProperty, Rules
 
 NOTE: Final = "configured"
+NAME_FOLLOWS: Final = b"/named/"
 Form = dict[str, Any]
 
 
@@ -54,12 +56,37 @@ class BrokerChannel(CosNotifyChannelAdmin__POA.EventChannel):  # type: ignore[mi
         raise CORBA.NO_PERMISSION(0, CORBA.COMPLETED_NO)
 
 
+class StandIns:
+    """One such object for each destination or queue. Its key ends with the names that the member has in the file, so that
+    `isthmus domain show` can tell them apart."""
+
+    def __init__(self, orb: LocalOrb, key: bytes) -> None:
+        self._orb = orb
+        self._key = key
+        self._references: dict[str, Any] = {}
+
+    def of(self, names: Sequence[str]) -> Any:
+        name = " = ".join(names)
+        if name not in self._references:
+            self._references[name] = self._orb.activate(BrokerChannel(), self._key_of(name))
+        return self._references[name]
+
+    def keep(self, members: Iterable[Sequence[str]]) -> None:
+        """The others are not in the configuration any more."""
+        for name in self._references.keys() - {" = ".join(names) for names in members}:
+            del self._references[name]
+            self._orb.deactivate(self._key_of(name))
+
+    def _key_of(self, name: str) -> bytes:
+        return self._key + NAME_FOLLOWS + name.encode()
+
+
 class ConfiguredChannel(MemberChannel):
     """Looked up anew at every call: peers restart."""
 
-    def __init__(self, orb: LocalOrb, place: Form, stand_in: Any) -> None:
+    def __init__(self, orb: LocalOrb, place: Form, stand_ins: StandIns) -> None:
         self._place = place
-        self._stand_in = stand_in
+        self._stand_ins = stand_ins
         super().__init__(orb, None, ChannelType.CHANNEL)
 
     def _set_reference(self, reference: Any) -> None:
@@ -71,7 +98,7 @@ class ConfiguredChannel(MemberChannel):
 
     def _get_reference(self) -> Any:
         if self.is_broker:
-            return self._stand_in
+            return self._stand_ins.of(self._place["names"])
         timeout_ms = self._orb.settings.call_timeout_ms
         try:
             if self._place["reference"] is not None:
@@ -95,10 +122,6 @@ class ConfiguredChannel(MemberChannel):
 
 class ConfiguredDomain(LiveDomain):
     """What would change it is NO_PERMISSION, but for the default channels."""
-
-    def __init__(self, *arguments: Any, stand_in: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._stand_in = stand_in
 
     def take_over(self, core: Domain) -> None:
         """Another configuration: what is the default stays it, if it is there."""
@@ -165,24 +188,24 @@ class ConfiguredIds:
         return int(known)
 
 
-def core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_in: Any) -> Domain:
+def core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_ins: StandIns) -> Domain:
     """The checks of the configuration have passed; a second link between the same two channels has no connection of its own. Where
     a link sends to one channel or another, the graph may have diamonds in which no event arrives twice: then the domain says that
     it allows them."""
     rules = Rules(form["cycles"], form["diamonds"])
     try:
-        return _core_of(orb, form, ids, stand_in, rules)
+        return _core_of(orb, form, ids, stand_ins, rules)
     except DiamondCreationForbidden:
-        return _core_of(orb, form, ids, stand_in, rules._replace(forbid_diamonds=False))
+        return _core_of(orb, form, ids, stand_ins, rules._replace(forbid_diamonds=False))
 
 
-def _core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_in: Any, rules: Rules) -> Domain:
+def _core_of(orb: LocalOrb, form: Form, ids: ConfiguredIds, stand_ins: StandIns, rules: Rules) -> Domain:
     core: Domain = EventDomain(rules)
     by_name: dict[str, int] = {}
     for entry in form["members"]:
         member = ids.of("members", *entry["names"])
         if member not in core.members:
-            core.restore_channel(member, Member(ConfiguredChannel(orb, entry, stand_in)))
+            core.restore_channel(member, Member(ConfiguredChannel(orb, entry, stand_ins)))
         by_name.update(dict.fromkeys(entry["names"], member))
     for entry in form["connections"]:
         connection = Connection(

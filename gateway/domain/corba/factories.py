@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from adapters.cosnotification.local_orb import LocalOrb
 from gateway.domain.connection import ChannelType
-from gateway.domain.corba.configured import BrokerChannel, ConfiguredDomain, ConfiguredIds, core_of
+from gateway.domain.corba.configured import ConfiguredDomain, ConfiguredIds, StandIns, core_of
 from gateway.domain.corba.domain_servant import EventDomainServant
 from gateway.domain.corba.farewells import Farewells
 from gateway.domain.corba.live_domain import Domain, LiveDomain, Reporter, head_of
@@ -54,7 +54,7 @@ class Factory:
         self._make = make
         self._lock = threading.Lock()
         self._servants: dict[int, EventDomainServant] = {}
-        self._stand_in: Any = None
+        self._stand_ins: StandIns | None = None
         self._restore()
         self.reference = orb.activate(self, key(f"{self.KIND}-factory"))
 
@@ -137,21 +137,20 @@ class EventDomainFactory(Factory, CosEventDomainAdmin__POA.EventDomainFactory): 
             ids = ConfiguredIds(self._store)
             if ids.domain is None and not form["members"]:
                 return
-            if self._stand_in is None:
-                self._stand_in = self._orb.activate(BrokerChannel(), self._key("broker-channel"))
-            core = core_of(self._orb, form, ids, self._stand_in)
+            if self._stand_ins is None:
+                self._stand_ins = StandIns(self._orb, self._key("broker-channel"))
+            core = core_of(self._orb, form, ids, self._stand_ins)
             id_ = ids.domain if ids.domain is not None else self._domains.domain_ids.take(self._domains.domains)
             self._store.next_domain(self.KIND, self._domains.domain_ids.next)
             ids.keep(id_)
             servant = self._servants.get(id_)
             if servant is None:
-                live = ConfiguredDomain(
-                    self._orb, self.KIND, id_, core, self._store, self._farewells, reporter, stand_in=self._stand_in
-                )
+                live = ConfiguredDomain(self._orb, self.KIND, id_, core, self._store, self._farewells, reporter)
                 servant = self._serve(live)
             assert isinstance(servant.live, ConfiguredDomain)
             servant.live.take_over(core)
             self._domains.domains[id_] = core
+            self._stand_ins.keep(entry["names"] for entry in form["members"])
 
     create_event_domain = Factory.create
     get_all_domains = Factory.all

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adapters.cosnotification.ior import decode_ior
 from adapters.cosnotification.local_orb import LocalOrb
 from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin
 from gateway.settings import check
@@ -22,6 +23,7 @@ from tests.interop.event_domains.plant import (
     qos,
     until,
 )
+from tests.interop.event_domains.test_command import run
 from tests.interop.notification_service.clients import event
 from tests.parts.gateway import Gateway
 from tests.parts.ports import ReservedPort
@@ -89,6 +91,12 @@ def _one_topology(here: Plant, form: dict[str, Any]) -> None:
     ):
         with pytest.raises(CORBA.NO_PERMISSION):
             refused()
+    factory = str(here.gateway.folder / "domains.ior")
+    shown = run("show", factory)
+    address = decode_ior(here.orb.to_string(domain)).profiles[0].addresses[0]
+    assert f"channel 0: channel, answers, {address}\n" in shown
+    assert "channel 2: channel, answers, box\n" in shown, "of a destination or queue the name is known"
+    assert 'channel2["2<br/>channel<br/>answers<br/>box"]' in run("draw", factory)
     box = domain.get_channel(2)
     assert box.get_all_consumeradmins() == []
     with pytest.raises(CORBA.NO_IMPLEMENT):
@@ -117,13 +125,20 @@ def _one_topology(here: Plant, form: dict[str, Any]) -> None:
     assert domain.get_all_channels() == [0, 1, 2, 3]
     assert edges(domain) == [(0, 1), (0, 3)]
     del form["channels"]["box"]
+    form["endpoints"]["gone"] = {"type": "cosnotification", "factory": "corbaloc::127.0.0.1:1/none"}
+    form["channels"]["far"] = {"endpoint": "gone", "channel": 0}
     here.gateway.configure(form)
     here.gateway.stop()
     here.gateway.start()
     until(lambda: answers(domain))
     assert here.domains.get_all_domains() == [0]
-    assert domain.get_all_channels() == [0, 1, 3]
+    assert domain.get_all_channels() == [0, 1, 3, 4]
     assert edges(domain) == [(0, 1), (0, 3)]
+    shown = run("show", factory, "--id", "0")
+    assert "channel 4: channel, away\n" in shown, "a peer that is away hides none of the others"
+    assert "channel 3: channel, answers, box-2\n" in shown
+    with pytest.raises(CORBA.OBJECT_NOT_EXIST):
+        box.get_all_consumeradmins()
     assert here.domains.create_event_domain([], [])[1] == 2
     with pytest.raises(CosEventDomainAdmin.ConnectionNotFound):
         domain.get_connection(1000)
