@@ -32,6 +32,8 @@ def test_a_declaration_with_an_invalid_type_changes_nothing() -> None:
         with pytest.raises(CosNotifyComm.InvalidEventType) as caught:
             declared.change(types(("d", "b"), bad), types(("d", "a")))
         assert (caught.value.type.domain_name, caught.value.type.type_name) == bad
+        with pytest.raises(CosNotifyComm.InvalidEventType):
+            declared.change(types(("d", "b")), types(("d", "a"), bad))
     assert declared.types == {A}
 
 
