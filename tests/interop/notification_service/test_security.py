@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.cosnotification.local_orb import LocalOrb
+from adapters.cosnotification.service.advertiser_stubs import advertise
 from adapters.cosnotification.service.peer import host_in
-from adapters.cosnotification.stubs import CORBA, CosNotifyChannelAdmin
+from adapters.cosnotification.stubs import CORBA, CosNotification, CosNotifyChannelAdmin
 from tests.interop.notification_service.clients import AND_OP, Channel, event, until
 from tests.interop.notification_service.kept_service import KeptService
 from tests.interop.notification_service.test_persistence import CONNECTIONS, orb, reliable
@@ -171,6 +172,25 @@ def test_clients_do_not_find_one_another(orb: LocalOrb, tmp_path: Path) -> None:
         stack.callback(relay_again.close)
         relay = relay_again
         look()
+
+
+def test_the_advertiser_tells_everybody_how_many_and_names_the_callers_own(orb: LocalOrb, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        kept = KeptService(tmp_path, hides_others=True)
+        stack.callback(kept.close)
+        kept.start()
+        relay = Relay(kept.port, "127.0.0.2")
+        stack.callback(relay.close)
+        channel = Channel(orb, kept.factory_ior)
+        supplier = channel.supplier()
+        supplier.offer_change([CosNotification.EventType("d", "t")], [])
+        factory = channel.factory
+        theirs = relay.through(orb, factory, CosNotifyChannelAdmin.EventChannelFactory)
+        for asked, named in ((factory, ["SupplierAdmin/0/proxy/1"]), (theirs, [])):
+            (report,) = [each for each in advertise(asked) if each.id == channel.id]
+            (type_,) = report.types
+            assert (report.suppliers, type_.offers) == (1, 1)
+            assert [party.place for party in type_.offered_by] == named
 
 
 def _fails(reference: Any) -> bool:
