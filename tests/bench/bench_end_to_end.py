@@ -62,7 +62,9 @@ def running_gateway(
 
 
 @contextmanager
-def setup(broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: str) -> Iterator[tuple[Measure, Measure]]:
+def setup(
+    broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: str, events: str
+) -> Iterator[tuple[Measure, Measure]]:
     garbage.tune()  # as `isthmus run` does
     Path("build").mkdir(exist_ok=True)
     with (
@@ -75,7 +77,7 @@ def setup(broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: st
         runs = iter(range(1000))
 
         def bare() -> float:
-            consumer = COUNT / float(supplier(f"push {sequence if batch else structured} {COUNT} {batch}"))
+            consumer = COUNT / float(supplier(f"push {sequence if batch else structured} {COUNT} {batch} {events}"))
             channel = fresh()
             started = time.perf_counter()
             raw(endpoint, channel, lambda client: client.send(COUNT))
@@ -88,7 +90,7 @@ def setup(broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: st
             run_dir = Path(folder) / str(next(runs))
             with running_gateway(run_dir, endpoint, supplier("factory"), out, batch, journal, safe) as appliance:
                 started = time.perf_counter()
-                supplier(f"push - {COUNT} {batch}")
+                supplier(f"push - {COUNT} {batch} {events}")
                 while appliance.statuses()[0].balance.delivered < COUNT:
                     time.sleep(0.005)
                 elapsed = time.perf_counter() - started
@@ -99,12 +101,20 @@ def setup(broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: st
         yield gateway, bare
 
 
-def _bench(name: str, broker: Endpoint, batch: int, journal: dict[str, Any] | None, safe: str = "by_event") -> Bench:
-    return Bench(name, "events/s", "slower of bare consumer, bare sender", partial(setup, broker, batch, journal, safe))
+def _bench(
+    name: str,
+    broker: Endpoint,
+    batch: int,
+    journal: dict[str, Any] | None,
+    safe: str = "by_event",
+    events: str = "",
+) -> Bench:
+    ceiling = "slower of bare consumer, bare sender"
+    return Bench(name, "events/s", ceiling, partial(setup, broker, batch, journal, safe, events))
 
 
 BENCHES = [
-    _bench(f"end-to-end-synced-{BATCH}", classic, BATCH, {}, "synced"),
+    _bench(f"end-to-end-persistent-{BATCH}", classic, BATCH, {}, events="persistent"),
     _bench("end-to-end-written-1", classic, 0, {}, "written"),
     _bench(f"end-to-end-embedded-{BATCH}", embedded, BATCH, {}, "synced"),
     _bench(f"end-to-end-no-journal-{BATCH}", embedded, BATCH, None),

@@ -3,7 +3,8 @@
 Commands on standard input, one answer each on standard output:
 
     factory                     the reference of a factory whose channel 0 gives us the consumer that connects
-    push IOR|- COUNT BATCH      push so many events to a consumer (-: the one that connected) one by one (BATCH 0) or in sequences;
+    push IOR|- COUNT BATCH [persistent]
+                                push so many events to a consumer (-: the one that connected) one by one (BATCH 0) or in sequences;
                                 answers with the seconds that it took
 """
 
@@ -17,7 +18,7 @@ from adapters.cosnotification.codec import event_to_orb
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.settings import OrbSettings
 from adapters.cosnotification.stubs import CosNotifyChannelAdmin, CosNotifyChannelAdmin__POA, CosNotifyComm
-from mappings.idl_types import DOUBLE, LONG, STRING, Enum, Member, Sequence, Struct
+from mappings.idl_types import DOUBLE, LONG, SHORT, STRING, Enum, Member, Sequence, Struct
 from mappings.model import Any_, Property, StructuredEvent
 
 SEVERITY = Enum("IDL:Bench/Severity:1.0", "Severity", ("cleared", "minor", "major", "critical"))
@@ -36,7 +37,10 @@ ALARM = Struct(
 )
 
 
-def event() -> StructuredEvent:
+PERSISTENT = (Property("EventReliability", SHORT, 1),)
+
+
+def event(header: tuple[Property, ...] = ()) -> StructuredEvent:
     """Five fields and a struct of six members that no consumer has compiled in."""
     fields = (
         Property("Severity", LONG, 3),
@@ -53,7 +57,7 @@ def event() -> StructuredEvent:
         "history": [1, 2, 3, 4],
         "value": -31.5,
     }
-    return StructuredEvent("Telecom", "Alarm", "los", (), fields, Any_(ALARM, body))
+    return StructuredEvent("Telecom", "Alarm", "los", header, fields, Any_(ALARM, body))
 
 
 class _Proxy(
@@ -103,16 +107,16 @@ class _Admin(CosNotifyChannelAdmin__POA.ConsumerAdmin):  # type: ignore[misc]
     def destroy(self) -> None: ...
 
 
-def push(consumer: Any, count: int, batch: int) -> float:
+def push(consumer: Any, count: int, batch: int, header: tuple[Property, ...]) -> float:
     started = time.perf_counter()
     if batch:
         one = consumer._narrow(CosNotifyComm.SequencePushConsumer).push_structured_events
-        events = [event_to_orb(event()) for _ in range(batch)]
+        events = [event_to_orb(event(header)) for _ in range(batch)]
         for _ in range(count // batch):
             one(events)
     else:
         one = consumer._narrow(CosNotifyComm.StructuredPushConsumer).push_structured_event
-        single = event_to_orb(event())
+        single = event_to_orb(event(header))
         for _ in range(count):
             one(single)
     return time.perf_counter() - started
@@ -126,9 +130,9 @@ def main() -> None:
         match line.split():
             case ["factory"]:
                 print(factory, flush=True)
-            case ["push", reference, count, batch]:
+            case ["push", reference, count, batch, *persistent]:
                 consumer = _Proxy.consumer if reference == "-" else orb.corba.string_to_object(reference)
-                print(push(consumer, int(count), int(batch)), flush=True)
+                print(push(consumer, int(count), int(batch), PERSISTENT if persistent else ()), flush=True)
     orb.stop()
 
 
