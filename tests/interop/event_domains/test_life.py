@@ -13,7 +13,13 @@ import pytest
 
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.references import resolve
-from gateway.domain.corba.stubs import CORBA, CosEventDomainAdmin, CosNotification, CosNotifyChannelAdmin
+from gateway.domain.corba.stubs import (
+    CORBA,
+    CosEventDomainAdmin,
+    CosNotification,
+    CosNotifyChannelAdmin,
+    CosTypedEventDomainAdmin,
+)
 from tests.contract.wires.cosnotification import Peer
 from tests.interop.event_domains.plant import (
     AUTHORIZE,
@@ -28,6 +34,7 @@ from tests.interop.event_domains.plant import (
     pulled,
     until,
 )
+from tests.interop.notification_service.typed_clients import ALARMS, TypedChannel
 from tests.parts.gateway import Gateway
 from tests.parts.ports import ReservedPort
 
@@ -183,6 +190,52 @@ def test_what_is_removed_while_a_channel_hangs_is_taken_away_later(
             until(lambda: len(channels[1].get_all_supplieradmins()) == 1)
             supplier.push(number(1))
             assert not consumer.try_pull()[1]
+    finally:
+        peer.kill()
+
+
+def test_typed_and_log_domains_come_back(tmp_path: Path) -> None:
+    peer = Peer(tmp_path)
+    peer.start()
+    try:
+        with plant(tmp_path) as here:
+            first, second = (TypedChannel(here.orb, str(peer.ior)) for _ in range(2))
+            typed, _ = here.typed_domains.create_typed_event_domain([], [])
+            for channel in (first, second):
+                typed.add_typed_channel(channel.reference)
+            typed.set_default_typed_supplier_channel(1)
+            wanted = CosTypedEventDomainAdmin.TypedConnection(0, 1, ALARMS, CosEventDomainAdmin.Push)
+            typed_id = typed.add_typed_connection(wanted)
+            logs, logs_id = here.log_domains.create_event_log_domain([], [])
+            log, _ = here.logs.create(0, 0, [], [], [])
+            source = _channels_of(here, peer)[0]
+            assert [logs.add_channel(source), logs.add_log(log)] == [0, 1]
+            logs.add_connection(connection(0, 1))
+
+            here.gateway.kill()
+            here.gateway.start()
+            until(lambda: answers(typed) and answers(logs) and answers(log))
+            assert here.typed_domains.get_all_typed_domains() == [0]
+            assert here.log_domains.get_event_log_domain(logs_id)._is_equivalent(logs)
+            found = typed.get_typed_connection(typed_id)
+            assert (found.supplier_id, found.consumer_id, found.key) == (0, 1, ALARMS)
+            default = typed.connect_typed_push_supplier(None, ALARMS)._get_MyAdmin()._get_MyChannel()
+            assert default._is_equivalent(second.reference)
+            consumer = second.typed_consumer()
+            alarms = first.alarms()
+            alarms.named("x")
+            alarms.silence()
+            until(lambda: consumer.calls == [("named", ["x"]), ("silence", [])])
+
+            assert logs.get_all_logs() == [1]
+            assert logs.get_channel_type(1) == CosEventDomainAdmin.LOG_CHANNEL
+            assert logs.get_log(1)._is_equivalent(log)
+            here.gateway.wait_for_log(event="domain connection changed", domain="log-domain 0", state="broken")
+            until(lambda: len(source.get_all_consumeradmins()) == 2)  # the log's proxies went with the process
+            logs.connect_push_supplier_with_id(None, 0).push(number(7))
+            until(lambda: log.get_n_records() == 1)
+            first.close()
+            second.close()
     finally:
         peer.kill()
 
