@@ -35,6 +35,11 @@ def queue(role: Any, name: str, style: Any = PUSH, factory: str = "") -> Any:
     return CosBridgeAdmin.ExternalEndpoint(role, CosBridgeAdmin.ExternalEndpointConnector(JMS, destination), style, JMS)
 
 
+def topic(role: Any, name: str, style: Any = PUSH, factory: str = "") -> Any:
+    destination = CosBridgeAdmin.JMSDestination(CosBridgeAdmin.TOPIC, name, factory)
+    return CosBridgeAdmin.ExternalEndpoint(role, CosBridgeAdmin.ExternalEndpointConnector(JMS, destination), style, JMS)
+
+
 class Site:
     def __init__(self, gateway: Gateway, orb: LocalOrb, config: dict[str, Any]) -> None:
         self.gateway = gateway
@@ -204,6 +209,27 @@ def test_end_points_that_cannot_be(site: Site, source: Any, sink: Any, errors: l
     assert {code for _, code in found} == {code for _, code in expected}
     assert len(found) == len(expected)
     assert site.bridges.get_all_bridges() == before
+
+
+def test_topics_brokers_by_their_name_and_channels_that_are_pulled_from_and_pull(site: Site) -> None:
+    back, second = site.bridges.create_bridge(topic(SOURCE, "news", PULL), channel(SINK, 1, STRUCTURED, PULL))
+    there, first = site.bridges.create_bridge(
+        channel(SOURCE, 0, STRUCTURED, PULL), topic(SINK, "news", factory="broker")
+    )
+    for bridge, id_ in ((back, second), (there, first)):
+        bridge.start_bridge()
+        site.ready(f"bridge.{id_}")
+    assert there._get_end_point_sender().connector._v.destination_type == CosBridgeAdmin.TOPIC
+    seen = [
+        site.domain.get_connection(id_).notification_style
+        for id_ in site.domain.get_all_connections()[-2:]  # the newest come last
+    ]
+    assert seen == [CosEventDomainAdmin.Pull, CosEventDomainAdmin.Pull]
+    consumer = site.consumer(1)
+    site.supplier(0).push_structured_event(event(9, "Telecom", "Alarm"))
+    assert pulled(consumer) == 9
+    for bridge in (there, back):
+        bridge.destroy()
 
 
 def test_a_reload_that_leaves_a_bridge_no_place_says_so(site: Site) -> None:

@@ -258,6 +258,12 @@ def test_a_channel_that_refuses_leaves_nothing_behind(shared: Plant) -> None:
     full.destroy()
     with pytest.raises(CORBA.INTERNAL):
         domain.connect_pull_consumer_with_id(None, 1)
+    domain.remove_connection(0)
+    with pytest.raises(CORBA.INTERNAL) as failed:
+        domain.add_connection(connection(0, 1))
+    assert failed.value.completed == CORBA.COMPLETED_MAYBE
+    assert domain.get_all_connections() == []
+    until(lambda: other.get_all_consumeradmins() == before)
     domain.destroy()
 
 
