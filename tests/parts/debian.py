@@ -14,8 +14,10 @@ ATTEMPT_SECS = 300.0
 NOTHING_ELSE = [f"--no-{kind}" for kind in ("recommends", "suggests", "conflicts", "breaks", "replaces", "enhances")]
 
 
-def unpacked(package: str, dependencies: str) -> Path:
+def unpacked(package: str, dependencies: str, *, share: bool = False) -> Path:
     """The folder that holds `package`, and of all that it depends on whatever is named `dependencies`…, as if it were the root.
+
+    `share`: with what is in /usr/share, which mostly is documentation.
 
     The version is the one that this machine's Debian has. PartUnavailable where there is no Debian, or no network.
     """
@@ -32,7 +34,8 @@ def unpacked(package: str, dependencies: str) -> Path:
             _run(["apt-get", *options, "download", *names], fetch)
             for archive in sorted(fetch.glob("*.deb")):
                 _run(["dpkg-deb", "--extract", str(archive), str(folder)], fetch)
-        shutil.rmtree(folder / "usr" / "share", ignore_errors=True)
+        if not share:
+            shutil.rmtree(folder / "usr" / "share", ignore_errors=True)
 
     return made(f"{package}-debian", f"{package} and {dependencies}* of Debian, unpacked, 1\n", make)
 

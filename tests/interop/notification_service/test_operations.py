@@ -11,8 +11,20 @@ import pytest
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.stubs import CORBA, CosEventComm, CosNotification, CosNotifyComm
 from tests.interop.notification_service.clients import AND_OP, Channel, constraint, event, property_
-from tests.interop.notification_service.subjects import ANY, FORM, Operation, Subject, call, operations, pair
+from tests.interop.notification_service.subjects import (
+    ANY,
+    BASES,
+    FORM,
+    MODULES,
+    Operation,
+    Subject,
+    call,
+    operations,
+    pair,
+)
 from tests.interop.notification_service.typed_clients import ALARMS, ANSWERING, TypedChannel
+from tests.parts import cos_idl
+from tests.parts.availability import available
 
 # ruff: isort: split
 import CosTypedEventComm
@@ -26,6 +38,20 @@ def test_the_idl_is_the_one_we_know() -> None:
     interfaces = {(operation.module, operation.interface) for operation in OPERATIONS}
     assert len(interfaces) == (12 + 4) + 3 + (4 + 3) + 8 + 5
     assert len(OPERATIONS) > 400
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_that_the_idl_declares_is_missing(module: str) -> None:
+    """The IDL files of the services themselves, against what is called and provoked below."""
+    declared = cos_idl.declared_in(available(cos_idl.fetch), module)
+    for interface in BASES:
+        declared.pop(f"{module}::{interface}", None)
+    ours: dict[str, dict[str, list[str]]] = {}
+    for operation in OPERATIONS:
+        if operation.module == module:
+            exceptions = sorted(exception._NP_RepositoryId for exception in operation.exceptions)
+            ours.setdefault(f"{module}::{operation.interface}", {})[operation.name] = exceptions
+    assert ours == declared
 
 
 @contextmanager
