@@ -91,14 +91,13 @@ class Store:
         self._changed_to = changed
         try:
             self._database = sqlite3.connect(path, BUSY_SECS, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
+        try:
             self._open(code_set)
         except (sqlite3.Error, ValueError) as error:
-            raise StopError(
-                "COR-STORE",
-                f"the Notification Service's store cannot be opened: {error}",
-                path=str(path),
-                hint="check file and rights, and that no other gateway uses it",
-            ) from None
+            self._database.close()  # it would stay locked
+            raise self._trouble(error) from None
         self.secret = self._fact("secret")
         self._failing = ""
         self._reading = threading.Lock()  # held while the database is used
@@ -109,14 +108,22 @@ class Store:
         self._thread = threading.Thread(target=self._run, name="service-store", daemon=True)
         self._thread.start()
 
+    def _trouble(self, error: Exception) -> StopError:
+        return StopError(
+            "COR-STORE",
+            f"the Notification Service's store cannot be opened: {error}",
+            path=str(self.path),
+            hint="check file and rights, and that no other gateway uses it",
+        )
+
     def _open(self, code_set: str) -> None:
         execute = self._database.execute
         execute("PRAGMA locking_mode=EXCLUSIVE")  # two services on one file would deliver everything twice
-        execute("PRAGMA journal_mode=WAL")
-        execute("PRAGMA synchronous=FULL")
         version = execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise ValueError(f"it was written by another version of Isthmus ({version})")
+        execute("PRAGMA journal_mode=WAL")
+        execute("PRAGMA synchronous=FULL")
         self._database.executescript(_SCHEMA)
         execute(f"PRAGMA user_version={_VERSION}")
         execute("INSERT OR IGNORE INTO facts VALUES ('secret', ?)", (secrets.token_bytes(SECRET_BYTES),))
