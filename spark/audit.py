@@ -197,11 +197,15 @@ def _duplicates(events: Any) -> dict[str, Any]:
 
 
 def _order(events: Any) -> dict[str, Any]:
-    """Delivered before an event of the same run that the link took earlier; or taken before one that came earlier."""
+    """Delivered before an event of the same run that the link took earlier, and did not hold; or taken before one that came
+    earlier."""
     before = Window.partitionBy("where", "run").orderBy("seq", "settled_at").rowsBetween(Window.unboundedPreceding, -1)
     delivered = events.where("status = 'delivered'").dropDuplicates(["where", "run", "seq"])
     late = (
-        delivered.withColumn("settled_before", sql.max("settled_at").over(before))
+        delivered.withColumn(
+            "settled_before",
+            sql.max(sql.when(~sql.coalesce("held", sql.lit(False)), sql.col("settled_at"))).over(before),
+        )
         .withColumn("received_before", sql.max("received_at").over(before))
         .withColumn(
             "violation",

@@ -19,6 +19,8 @@ import pyarrow.compute as pc
 
 from mappings.captures.errors import CaptureError
 from mappings.captures.layout import UNCAPTURED
+from spark.held import NEEDS as TIMES
+from spark.held import Held
 from spark.intact import NEEDS as PAYLOADS
 from spark.intact import Intact
 from spark.job import Selection
@@ -46,19 +48,21 @@ SCHEMA: Final = pa.schema(
         ("settled_at", pa.int64()),
         ("mapping_version", pa.string()),
         ("selected", pa.bool_()),
+        ("held", pa.bool_()),
         ("finding", pa.string()),
     ]
 )
 DDL: Final = (
     "gateway string, link string, run string, seq bigint, seq_to bigint, event_id string, redelivered boolean, status string, "
-    "error_code string, received_at bigint, settled_at bigint, mapping_version string, selected boolean, finding string"
+    "error_code string, received_at bigint, settled_at bigint, mapping_version string, selected boolean, held boolean, "
+    "finding string"
 )
 FINDING: Final = "finding"
 """The status of a row that is none: a part of a file that could not be read. `error_code`, and `finding` with all of it. In the row
 of an event `finding` says what is wrong with its payloads."""
 
 
-_BOTH: Final = tuple(dict.fromkeys((*COLUMNS, *PAYLOADS)))
+_BOTH: Final = tuple(dict.fromkeys((*COLUMNS, *PAYLOADS, *TIMES)))
 
 
 def write_facts(
@@ -79,17 +83,17 @@ def _facts(
     batches_of_units: Iterable[Any], selection: Selection, keys: tuple[bytes, ...], payloads: bool
 ) -> Iterator[Any]:
     found: list[CaptureError] = []
-    intact = Intact(keys)
+    intact, held = Intact(keys), Held(keys)
     links = selection.whole_links
     for unit in units_in(batches_of_units):
         known = len(found)
-        facts = [
-            _fact(batch, selection, intact.what_is_wrong(batch) if payloads else None)
-            for batch in batches([unit], _BOTH if payloads else COLUMNS, links, found.append)
-        ]
+        facts = []
+        for batch in batches([unit], _BOTH if payloads else COLUMNS, links, found.append):
+            told = (held.which(batch), intact.what_is_wrong(batch)) if payloads else ()
+            facts.append(_fact(batch, selection, *told))
         if len(found) > known:
             again: list[CaptureError] = []  # the same damage, where it is not the payloads'
-            facts = [_fact(batch, selection, None) for batch in batches([unit], COLUMNS, links, again.append)]
+            facts = [_fact(batch, selection) for batch in batches([unit], COLUMNS, links, again.append)]
         yield from facts
     if found:
         empty = dict.fromkeys(SCHEMA.names)
@@ -100,12 +104,19 @@ def _facts(
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def _fact(batch: pa.RecordBatch, selection: Selection, wrong: list[str | None] | None) -> pa.RecordBatch:
+def _fact(
+    batch: pa.RecordBatch,
+    selection: Selection,
+    held: Sequence[bool] | None = None,
+    wrong: Sequence[str | None] | None = None,
+) -> pa.RecordBatch:
+    """`held`, `wrong`: of each row, where payloads were looked at."""
     columns = {
         name: column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else _decoded(column)
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
     }
     columns["selected"] = _selected(batch, selection)
+    columns["held"] = pa.nulls(batch.num_rows, pa.bool_()) if held is None else pa.array(held, pa.bool_())
     columns["finding"] = pa.nulls(batch.num_rows, pa.string()) if wrong is None else pa.array(wrong, pa.string())
     return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 

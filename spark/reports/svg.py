@@ -9,6 +9,7 @@ from typing import Final
 WIDTH: Final = 860
 LEFT: Final = 300
 LINE_LEFT: Final = 80
+HEIGHT: Final = 260  # of lines
 BAR: Final = 22
 COLOURS: Final = ("#2f6fb0", "#d0762b", "#3b8f5a", "#8f4fa8", "#b03a48", "#6b7683")
 MOST_LINES: Final = len(COLOURS)
@@ -41,7 +42,7 @@ def lines(series: Mapping[str, Sequence[tuple[float, float]]], title: str, label
         return ""
     left, right = min(x for x, _ in points), max(x for x, _ in points)
     top = max(y for _, y in points) or 1
-    height, bottom = 260, 210
+    height, bottom = HEIGHT, 210
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - left) / (right - left) if right > left else 0.5

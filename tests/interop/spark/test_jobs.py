@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,9 @@ import pytest
 from gateway.cli.spark_inputs import specifications
 from gateway.replay.plan_source import plan_files
 from mappings.captures.arrow import SCHEMA
+from mappings.known_types import UTC_T
+from mappings.model import Property
+from mappings.translate import quality
 from spark.__main__ import is_well, summary
 from spark.following import Following
 from spark.job import Command, Job, Selection
@@ -224,6 +228,26 @@ def test_an_audit_of_a_part_knows_what_is_around_it(session: Any, traffic: Path,
     clears = audited("clears", Selection(types=("Clear",)))
     assert clears["links"][0]["taken"] == clears["events"] == len([row for row in rows if row["type_name"] == "Clear"])
     assert gaps(clears) == [(150, 150), (700, 700)], "of which type they were, nobody knows"
+
+
+def test_what_was_held_until_its_start_time_has_not_lost_its_place(session: Any, tmp_path: Path) -> None:
+    start = quality.EPOCH_TICKS + round((time.time() + 8) * 1e7)
+    header = (Property("StartTime", UTC_T, {"time": start, "inacclo": 0, "inacchi": 0, "tdf": 0}),)
+    events = [replace(alarm(n), variable_header=header if n == 5 else ()) for n in range(20)]
+    folder = capture(tmp_path, configuration(tmp_path), events)
+    rows = [row for path in sorted(folder.rglob("*.parquet")) for row in pq.read_table(path).to_pylist()]
+    late = by_number(rows, 6)
+    assert all(row["settled_at"] < late["settled_at"] for row in rows if row is not late), "it was held"
+    result = done(session, tmp_path / "out", "audit", folder)
+    assert result["clean"], (result["problems"], result["order"])
+
+    def early(rows: list[Row]) -> None:
+        by_number(rows, 6)["received_at"] += timedelta(
+            seconds=2
+        )  # its StartTime was past when it came: nothing held it
+
+    result = done(session, tmp_path / "planted", "audit", rewritten(folder, tmp_path / "copy", early))
+    assert (result["problems"]["order"], result["problems"]["missing"]) == (14, 0)
 
 
 def test_an_audit_of_nothing_is_a_report_all_the_same(session: Any, traffic: Path, tmp_path: Path) -> None:
