@@ -5,8 +5,10 @@ Exit status: 0 all is well, 1 the job found something (see the line, and the rep
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -29,6 +31,8 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m spark JOB.json", file=sys.stderr)
         return USAGE
+    if not _debugging():
+        logging.disable()  # pyspark raises what it logs, and logs an interruption with the stack of each call that it ended
     try:
         job = job_from_json(Path(arguments[0]).read_text(encoding="utf-8"))
         return run(job)
@@ -45,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _defect(defect: Exception) -> int:
-    if os.environ.get("ISTHMUS_DEBUG") == "1":
+    if _debugging():
         import traceback
 
         traceback.print_exception(defect)
@@ -57,6 +61,10 @@ def _defect(defect: Exception) -> int:
     )
     print(f"isthmus: {told}", file=sys.stderr)
     return INTERNAL
+
+
+def _debugging() -> bool:
+    return os.environ.get("ISTHMUS_DEBUG") == "1"
 
 
 def run(job: Job) -> int:
@@ -72,6 +80,8 @@ def run(job: Job) -> int:
     try:
         inventory = inventory_of(job)
         with session(f"isthmus-{job.command}", job.master, job.conf, scratch) as spark, progress(spark, job.command):
+            # pyspark's own handler calls Java from within a call to Java.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             if job.follow:
                 return _follow(spark, job, out)
             if job.command == "replay":

@@ -76,8 +76,11 @@ def audit(
     links = _links(events)
     lost = _missing(around, since, until)
     repeated = _repeated(single)
-    duplicates = _duplicates(single)
-    order = _order(single)
+    delivered = single.where("status = 'delivered'")
+    if repeated["count"]:  # else a shuffle of everything for nothing
+        delivered = delivered.dropDuplicates(["where", "run", "seq"])
+    duplicates = _duplicates(delivered)
+    order = _order(delivered)
     waiting = _waiting(single, single_around)
     payloads = _listed(
         single.where("finding is not null").select("where", "run", "seq", "event_id", "finding"),
@@ -186,21 +189,19 @@ def _repeated(events: Any) -> dict[str, Any]:
     return _listed(rows.where("rows > 1"), ("where", "run", "seq"))
 
 
-def _duplicates(events: Any) -> dict[str, Any]:
+def _duplicates(delivered: Any) -> dict[str, Any]:
     """Sent more than once by the same link. At least once is what a gateway promises; each has a row with `redelivered`, or a link
     that was interrupted."""
-    delivered = events.where("status = 'delivered'").dropDuplicates(["where", "run", "seq"])
     ids = delivered.groupBy("where", "event_id").agg(
         sql.count("*").alias("times"), sql.max(sql.col("redelivered").cast("int")).alias("redelivered")
     )
     return _listed(ids.where("times > 1"), ("where", "event_id"))
 
 
-def _order(events: Any) -> dict[str, Any]:
+def _order(delivered: Any) -> dict[str, Any]:
     """Delivered before an event of the same run that the link took earlier, and did not hold; or taken before one that came
     earlier."""
     before = Window.partitionBy("where", "run").orderBy("seq", "settled_at").rowsBetween(Window.unboundedPreceding, -1)
-    delivered = events.where("status = 'delivered'").dropDuplicates(["where", "run", "seq"])
     late = (
         delivered.withColumn(
             "settled_before",

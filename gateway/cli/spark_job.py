@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ SUBMIT: Final = "spark-submit"
 ENVIRONMENT: Final = "environment"
 """The folder in which an executor unpacks the archive that --environment names."""
 ENVIRONMENT_PYTHON: Final = f"./{ENVIRONMENT}/bin/python"
+GRACE_SECS: Final = 3.0
 IN_IMAGE: Final = "/opt/isthmus"
 """Where an image for Kubernetes has what `isthmus spark archive` wrote, unpacked."""
 
@@ -82,12 +84,26 @@ def run_job(file: JobFile, target: Target, conf: Mapping[str, str], *, dry_run: 
         raise library_missing("pyspark (and pyarrow)", "a Spark job")
     if target.by_submit:
         command[0] = spark_submit()
+    signal.signal(signal.SIGTERM, _interrupt)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=_environment(target))
     try:
         return process.wait()
     except KeyboardInterrupt:
-        process.wait()  # it has had the same signal
+        _end(process)
         return ExitCode.INTERRUPTED
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """A terminal sends its signal to the job too; where somebody has sent it to us alone, we pass it on."""
+    try:
+        process.wait(GRACE_SECS)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        process.wait()
 
 
 def _command(path: Path, target: Target, conf: Mapping[str, str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,44 @@ def test_two_workers_give_what_two_cores_give(session: Any, traffic: Path, tmp_p
         assert report(tmp_path / name) == json.loads(json.dumps(local))
         kept = {path.name for path in (tmp_path / name).iterdir()}
         assert kept <= {"job.json", "report.json", "report.html", "facts"}, "nothing of Spark's own stays"
+
+
+def test_a_job_that_follows_ends_when_it_is_told_and_leaves_nothing(traffic: Path, tmp_path: Path) -> None:
+    """Told is the command alone, as by `kill`: it tells its job."""
+    options = [part for key, value in SMALL.items() for part in ("--conf", f"{key}={value}")]
+    command = [
+        str(ISTHMUS),
+        "spark",
+        "audit",
+        str(traffic),
+        "--follow",
+        "--out",
+        "out",
+        "--master",
+        "local[1]",
+        *options,
+    ]
+    with (tmp_path / "stderr").open("wb") as told:
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=told, text=True, start_new_session=True
+        )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()  # after the first batch; it would go on for ever
+        assert "audit: 901 events: every one accounted for" in line, (tmp_path / "stderr").read_text()
+        assert report(tmp_path / "out")["clean"]
+        process.terminate()
+        assert process.wait() == 130
+        assert process.stdout.read() == "", "the job, and its JVM, had this pipe too"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "job.json", "report.json", "report.html", "facts", "parts", "checkpoint",
+    }  # fmt: skip
+    told_us = (tmp_path / "stderr").read_text()
+    assert "Traceback" not in told_us, told_us
 
 
 @pytest.mark.parametrize("arguments", [["validate", "/nowhere"], ["audit", "/nowhere"]])
