@@ -19,6 +19,7 @@ COLUMNS: Final = ("link", "event_id", "received_at", "domain_name", "type_name",
 SECOND: Final = 1_000_000
 HOUR: Final = 3600 * SECOND
 MOST_FIELDS: Final = 2000  # of one event type; what is beyond is counted together
+OTHERS: Final = "(others)"
 MOST_VALUES: Final = 12
 LONGEST_VALUE: Final = 60
 ALL: Final = 1_000_000
@@ -137,6 +138,7 @@ class Catalogue:
         field = self._fields.get(key)
         if field is None:
             if self._per_type.get(of, 0) >= MOST_FIELDS:
+                self._fields.setdefault((*of, OTHERS, ""), Field()).count += 1
                 return
             self._per_type[of] = self._per_type.get(of, 0) + 1
             field = self._fields[key] = Field()

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from gateway.capture.inspection import rows, sealed_files
 from gateway.cli import run
+from mappings.captures.payloads import PayloadWriter
 from mappings.idl_types import STRING
-from spark.catalogue import type_text
+from mappings.model import Property, StructuredEvent
+from spark.catalogue import MOST_FIELDS, Catalogue, result, type_text
 from spark.proposals import proposals
 from tests.parts.captures import alarm, capture, configuration, write_configuration
 from tests.unit.spark.in_process import catalogued
@@ -60,6 +62,17 @@ def test_proposals_are_a_configuration_whose_tests_pass(traffic: Path, tmp_path:
     assert run(["lint", str(path)]) == 0
     assert run(["test", str(path)]) == 0
     assert text.count("- name:") == 2
+
+
+def test_fields_beyond_the_most_are_counted_together() -> None:
+    many = tuple(Property(f"f{n}", STRING, "x") for n in range(MOST_FIELDS + 5))
+    cell = PayloadWriter().write(StructuredEvent("Telecom", "Alarm", "n", (), many))
+    seen = Catalogue(None)
+    seen.take([("alarms", "id", 1, "Telecom", "Alarm", "event", cell, "json")] * 2)
+    (type_,) = result(seen.tallied())["types"]
+    fields = {row["field"]: row["events"] for row in type_["fields"]}
+    assert len(fields) == MOST_FIELDS + 1
+    assert fields["(others)"] == 2 * (5 + 1), "the remainder of the body has a place too"
 
 
 def test_types_are_written_as_idl_would() -> None:

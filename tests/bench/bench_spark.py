@@ -1,7 +1,8 @@
-"""What validation costs on Spark, over its JVM and the Python workers.
+"""What the jobs cost on Spark, over its JVM and the Python workers.
 
     spark-validate-…      events for a second of CPU, against the same work in plain Python on the same events: decode the cell,
                           translate, write canonically. 1 is no overhead at all
+    spark-JOB-1e6         the same for the other jobs, against the same plain Python
     spark-two-cores       events per second by the clock on local[2], against local[1]
     spark-worker-memory   MiB of the largest Python worker at 1e5 events, against 1e6: 1 is flat
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import tempfile
 import time
@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from adapters.base import Delivery, Outgoing
-from gateway.capture.open_file import COUNTABLE, REPEATING
+from gateway.capture.open_file import COUNTABLE, REPEATING, ROW_GROUP
 from gateway.capture.recorder import LinkRecorder
 from gateway.capture.rows import Chunk, Rows
 from gateway.capture.told import Told
@@ -35,7 +36,7 @@ from mappings.captures.arrow import SCHEMA
 from mappings.captures.payloads import PayloadReader, PayloadWriter
 from mappings.model import Property, StructuredEvent
 from mappings.passage import Translate, compile_translate
-from spark.job import Job
+from spark.job import Command, Job
 from spark.running import once
 from spark.session import session
 from spark.units import Inventory, take_inventory
@@ -45,7 +46,7 @@ from tests.bench.harness import Bench, Measure
 
 NOW = 1_795_000_000.0
 POOL = 2_000  # different events; each comes again with an id of its own
-FILE = 100_000  # events in a file; what is more is the same file again
+FILE = 100_000  # events in a file; the next one has the same, of another run and with ids of their own
 BARE_EVENTS = 20_000
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -81,17 +82,23 @@ def write_capture(root: Path, count: int) -> None:
     (root / "_mappings").mkdir()
     (root / "_mappings" / f"{SPECIFICATION.version}.json").write_text(json.dumps(SPECIFICATION.to_json()))
     in_file = min(count, FILE)
-    with pq.ParquetWriter(
-        folder / "0.parquet", SCHEMA, compression="zstd", compression_level=1, use_dictionary=REPEATING,
-        write_statistics=COUNTABLE, write_page_checksum=True,
-    ) as writer:  # fmt: skip
-        for start in range(0, in_file, 20_000):
+    options: dict[str, Any] = {
+        "compression": "zstd", "compression_level": 1, "use_dictionary": REPEATING, "write_statistics": COUNTABLE,
+        "write_page_checksum": True,
+    }  # fmt: skip
+    with pq.ParquetWriter(folder / "0.parquet", SCHEMA, **options) as writer:
+        for start in range(0, in_file, ROW_GROUP):
             chunk = Chunk()
-            for at in range(start, min(in_file, start + 20_000), 2_000):
+            for at in range(start, min(in_file, start + ROW_GROUP), 2_000):
                 rows.add(told(2_000, at, recorder, pool, translate), 0, 2_000, chunk)
             writer.write_table(pa.Table.from_batches([chunk.to_batch()]))
+    table = pq.read_table(folder / "0.parquet")
+    ids = table["event_id"]
     for number in range(1, count // in_file):
-        shutil.copy(folder / "0.parquet", folder / f"{number}.parquet")
+        own = {"run": pa.repeat(f"r{number}", in_file), "event_id": pc.binary_join_element_wise(ids, str(number), "-")}
+        for name, values in own.items():
+            table = table.set_column(table.schema.get_field_index(name), table.schema.field(name), values)
+        pq.write_table(table, folder / f"{number}.parquet", row_group_size=ROW_GROUP, **options)
 
 
 class Usage(NamedTuple):
@@ -154,12 +161,24 @@ def capture(count: int) -> tuple[Path, Any]:
     return Path(folder.name) / "capture", folder
 
 
+def is_right(result: dict[str, Any], count: int) -> bool:
+    match result["job"]:
+        case "validate":
+            return bool(result["verdicts"]["agrees"] == count)
+        case "compare":
+            return bool(result["compared"] == count and result["changed"] == 0)
+        case "audit":
+            return bool(result["clean"] and result["events"] == count)
+    return bool(result["events"] == count)
+
+
 @cache
-def validated(cores: int, count: int) -> Figures:
+def done(command: Command, cores: int, count: int) -> Figures:
     """Spark and plain Python take turns; where it takes a minute, once."""
     root, _ = capture(count)
     with tempfile.TemporaryDirectory() as folder:
-        job = Job("validate", (str(root),), folder)
+        mapping = {SPECIFICATION.link: SPECIFICATION.to_json()} if command == "compare" else {}
+        job = Job(command, (str(root),), folder, old=mapping, new=mapping)
         inventory = take_inventory(job.captures, job.selection)
         warm = Inventory(inventory.units[:5], [], 1, inventory.mappings)
         found = []
@@ -169,15 +188,15 @@ def validated(cores: int, count: int) -> Figures:
                 before, began = usage(os.getpid()), time.perf_counter()
                 result = once(spark, job, inventory, Path(folder))
                 elapsed, after = time.perf_counter() - began, usage(os.getpid())
-                assert result["verdicts"]["agrees"] == count, result
+                assert is_right(result, count), result
                 cpu, of_python = after.cpu - before.cpu, after.cpu_of_python - before.cpu_of_python
                 bare_rate = bare(root)
                 mib = after.largest_python / 2**20
                 found.append((count / cpu, bare_rate, count / elapsed, mib))
+                micros, python, plain = (1e6 * secs for secs in (cpu / count, of_python / count, 1 / bare_rate))
                 print(
-                    f"  {count:,} events, local[{cores}]: {cpu / count * 1e6:.1f} us CPU/event ({of_python / count * 1e6:.1f} of it"
-                    f" Python), bare {1e6 / bare_rate:.1f}; {count / elapsed:,.0f} events/s by the clock,"
-                    f" largest worker {mib:.0f} MiB",
+                    f"  {command}, {count:,} events, local[{cores}]: {micros:.1f} us CPU/event ({python:.1f} of it Python),"
+                    f" bare {plain:.1f}; {count / elapsed:,.0f} events/s by the clock, largest worker {mib:.0f} MiB",
                     flush=True,
                 )
     return Figures(*map(statistics.median, zip(*found, strict=True)))
@@ -208,24 +227,29 @@ def compared(value: Callable[[], float], ceiling: Callable[[], float]) -> Any:
     return setup
 
 
-def against_bare(cores: int, count: int) -> Any:
-    figures = partial(validated, cores, count)
+def against_bare(command: Command, cores: int, count: int) -> Any:
+    figures = partial(done, command, cores, count)
     return compared(lambda: figures().per_cpu, lambda: figures().bare_per_cpu)
 
 
 BARE = "decode + translate + write in plain Python"
+OTHERS: tuple[Command, ...] = ("compare", "audit", "catalogue")
 BENCHES = [
     *(
-        Bench(f"spark-validate-{name}-local{cores}", "events/CPU-s", BARE, against_bare(cores, count), 1)
+        Bench(f"spark-validate-{name}-local{cores}", "events/CPU-s", BARE, against_bare("validate", cores, count), 1)
         for name, count in (("1e5", 100_000), ("1e6", 1_000_000))
         for cores in (1, 2)
     ),
+    *(
+        Bench(f"spark-{command}-1e6", "events/CPU-s", BARE, against_bare(command, 1, 1_000_000), 1)
+        for command in OTHERS
+    ),
     Bench(
         "spark-two-cores", "events/s", "local[1] by the clock, at 1e6 events",
-        compared(lambda: validated(2, 1_000_000).per_clock, lambda: validated(1, 1_000_000).per_clock), 1,
+        compared(lambda: done("validate", 2, 1_000_000).per_clock, lambda: done("validate", 1, 1_000_000).per_clock), 1,
     ),
     Bench(
         "spark-worker-memory", "MiB at 1e5", "the largest worker at 1e6 events",
-        compared(lambda: validated(1, 100_000).worker_mib, lambda: validated(1, 1_000_000).worker_mib), 1,
+        compared(lambda: done("validate", 1, 100_000).worker_mib, lambda: done("validate", 1, 1_000_000).worker_mib), 1,
     ),
 ]  # fmt: skip
