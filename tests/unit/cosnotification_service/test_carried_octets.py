@@ -114,6 +114,9 @@ def test_another_order_is_another_call() -> None:
     assert [each.type_name for each in read(of_many(events[::-1]))] == ["next_", "first"]
     assert [each.type_name for each in read(of_many([events[0], events[0]]))] == ["first", "first"]
     assert [each.type_name for each in read(of_many(events[1:]))] == ["next_"]
+    four = batch(*(event(TEXT, type_=f"t{n}") for n in range(4)))
+    shuffled = [four[n] for n in (0, 2, 1, 3)]
+    assert [each.type_name for each in read(of_many(shuffled))] == ["t0", "t2", "t1", "t3"]
 
 
 def test_byte_orders_do_not_mix() -> None:
