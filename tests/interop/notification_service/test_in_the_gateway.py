@@ -139,6 +139,36 @@ def test_an_orb_that_dies_is_told_though_no_link_uses_it(configuration: Path) ->
         assert "state=ready" in ready
 
 
+def test_an_orb_that_cannot_come_back_says_why_once_and_comes_back_when_it_can(
+    orb: LocalOrb, configuration: Path, tmp_path: Path
+) -> None:
+    """Its store is no store any more. It is tried again and again, with growing pauses."""
+    store = configuration.with_name("notify.db")
+    aside = tmp_path / "aside"
+    with running(configuration) as gateway:
+        (worker,) = children(gateway)
+        store.rename(aside)
+        for log in store.parent.glob("notify.db-*"):
+            log.rename(tmp_path / f"aside{log.name.removeprefix('notify.db')}")
+        store.write_text("no store")
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: told(configuration, "COR-STORE"))
+        tries: set[int] = set()
+
+        def tried_again() -> bool:
+            tries.update(children(gateway))
+            return len(tries) >= 3
+
+        until(tried_again)
+        assert len(told(configuration, "COR-STORE")) == 1
+        store.unlink()
+        for each in tmp_path.glob("aside*"):
+            each.rename(store.with_name(f"notify.db{each.name.removeprefix('aside')}"))
+        until(lambda: told(configuration, "service=orb")[-1].count("state=ready"))
+        channel = Channel(orb, configuration.with_name("factory.ior").read_text())
+        channel.close()
+
+
 def test_a_client_that_is_given_up_is_told(orb: LocalOrb, configuration: Path) -> None:
     with running(configuration):
         channel = Channel(orb, configuration.with_name("factory.ior").read_text())
