@@ -13,6 +13,7 @@ from gateway.capture.recorder import LinkRecorder
 from gateway.capture.rows import Rows
 from gateway.capture.sealer import Sealer
 from gateway.capture.specifying import specification_of
+from gateway.capture.sweeper import Sweeper
 from gateway.capture.writer import Writer
 from gateway.settings.settings import Settings
 from mappings.captures.errors import CaptureError
@@ -43,9 +44,17 @@ class Captures:
         except CaptureError as wrong:
             raise StopError(wrong.code, wrong.message, path="capture", hint=wrong.hint) from wrong
         level = its.level if its.compression in ("zstd", "gzip") else None
-        self._sealer = Sealer(self.root, its.compression, level, its.keep_days, lambda error: self._tell(error, 0))
+        sweeper = Sweeper(self.root, its.keep_days, its.keep_bytes)
+        self._sealer = Sealer(self.root, its.compression, level, sweeper, lambda error: self._tell(error, 0))
         self._writer = Writer(
-            self.root, settings.name, Rows(seal), self._sealer, its.roll_secs, its.roll_rows, self._tell
+            self.root,
+            settings.name,
+            Rows(seal),
+            self._sealer,
+            its.roll_secs,
+            its.roll_rows,
+            self._tell,
+            leave_free_bytes=its.leave_free_bytes,
         )
 
     def start(self) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import queue
-import shutil
 import threading
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from gateway.capture.open_file import left_open, seal, sealed_path
+from gateway.capture.sweeper import Sweeper
 from mappings.captures.errors import CaptureError
-from mappings.captures.layout import folder_of
 
 _END: Final = None
-DAY_SECS: Final = 86_400
 
 
 class Sealer:
@@ -26,16 +24,15 @@ class Sealer:
         root: Path,
         compression: str,
         level: int | None,
-        keep_days: int | None,
+        sweeper: Sweeper,
         tell: Callable[[CaptureError | None], None],
     ) -> None:
         self._root = root
         self._compression = compression
         self._level = level
-        self._keep_days = keep_days
+        self._sweeper = sweeper
         self._tell = tell
         self._closed: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
-        self._swept = 0.0
         self.sealed = 0
         self._thread = threading.Thread(target=self._run, name="capture-sealer", daemon=True)
 
@@ -58,9 +55,14 @@ class Sealer:
         failed: list[Path] = []
         while (path := self._closed.get()) is not _END:
             waiting, failed = [*failed, path], []
+            added = 0
             for one in waiting:
                 try:
-                    self.sealed += seal(self._root, one, self._compression, self._level) is not None
+                    target = seal(self._root, one, self._compression, self._level)
+                    if target is not None:
+                        self.sealed += 1
+                        with suppress(FileNotFoundError):  # somebody has thrown it away already
+                            added += target.stat().st_size
                 except CaptureError as damage:
                     self._tell(damage)  # what could be read of it is sealed
                 except FileNotFoundError as trouble:
@@ -71,18 +73,7 @@ class Sealer:
                     self._tell(_cannot_seal(trouble))
             if not failed and len(waiting) > 1:
                 self._tell(None)
-            self._sweep()
-
-    def _sweep(self) -> None:
-        """Throw away days that are older than wanted."""
-        now = time.time()
-        if self._keep_days is None or now - self._swept < 600:
-            return
-        self._swept = now
-        oldest = folder_of(now - self._keep_days * DAY_SECS).partition("/")[0]
-        for day in self._root.glob("date=????-??-??"):
-            if day.name < oldest:
-                shutil.rmtree(day, ignore_errors=True)
+            self._sweeper.look(added)
 
 
 def _gone(trouble: OSError) -> CaptureError:
@@ -90,7 +81,7 @@ def _gone(trouble: OSError) -> CaptureError:
         "CAP-GONE",
         "a file of the capture was removed before it was sealed: what it held is lost",
         path=str(trouble.filename or ""),
-        hint="leave the folder of a capture to its gateway while that runs; keep_days throws old days away",
+        hint="leave the folder of a capture to its gateway while that runs; keep_days and keep_bytes throw old files away",
     )
 
 

@@ -9,6 +9,7 @@ before its time: what cannot be made into rows is counted in the same way.
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
 import socket
@@ -48,8 +49,12 @@ class Writer:
         roll_secs: float,
         roll_rows: int,
         tell: Callable[[CaptureError | None, int], None],
+        *,
+        leave_free_bytes: int = 0,
     ) -> None:
+        """`leave_free_bytes`: where the disk has less than this, nothing more is captured: a journal may need it."""
         self._root = root
+        self._leave_free_bytes = leave_free_bytes
         # No two writers name a file alike, also not two of one process within a second.
         self._name = f"{name}-{socket.gethostname()}-{os.getpid()}-{time.time_ns() // 1000 % 10**9:09d}"
         self._rows = rows
@@ -159,6 +164,7 @@ class Writer:
 
     def _write(self, chunk: Chunk) -> None:
         batch = chunk.to_batch()
+        check_room(self._root, self._leave_free_bytes)
         now = time.time()
         if self._file is not None and self._file.folder != folder_of(now):
             self._roll()
@@ -185,6 +191,16 @@ class Writer:
             with suppress(OSError):  # its batches are whole; only the mark of its end is missing
                 file.close()
             self._sealer.add(file.path)
+
+
+def check_room(root: Path, leave_free_bytes: int) -> None:
+    """Raises OSError."""
+    if leave_free_bytes:
+        disk = os.statvfs(root)
+        if disk.f_bavail * disk.f_frsize < leave_free_bytes:
+            raise OSError(
+                errno.ENOSPC, f"less than the {leave_free_bytes} bytes of leave_free_bytes are free", str(root)
+            )
 
 
 def _cannot_write(trouble: OSError) -> CaptureError:

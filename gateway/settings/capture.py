@@ -27,6 +27,16 @@ class CaptureSettings(StrictModel):
     )
     level: int = Field(default=1, ge=1, le=19, description="How hard zstd and gzip try.")
     keep_days: int | None = Field(default=None, ge=1, description="Older days are thrown away; absent: kept for ever.")
+    keep_bytes: int | None = Field(
+        default=None,
+        ge=1_000_000,
+        description="Where all sealed files together are larger, the oldest are thrown away; absent: no bound.",
+    )
+    leave_free_bytes: int = Field(
+        default=256 * 1024 * 1024,
+        ge=0,
+        description="Nothing is captured while the disk has less room than this: the journal may need it.",
+    )
     secret_key: SecretStr | None = Field(
         default=None,
         description="Encrypts events and messages: 64 hexadecimal digits, only as ${env:NAME} or ${file:PATH}; absent: plain.",

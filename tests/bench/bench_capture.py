@@ -27,6 +27,7 @@ from adapters.base import Capabilities, Confirmation, Delivery, Outgoing, Refusa
 from gateway.capture.recorder import LinkRecorder
 from gateway.capture.rows import Rows
 from gateway.capture.sealer import Sealer
+from gateway.capture.sweeper import Sweeper
 from gateway.capture.writer import Writer
 from gateway.links.link import Link, Pace
 from gateway.links.observer import SilentObserver
@@ -139,7 +140,7 @@ def pass_on(event: StructuredEvent, batch: int, recorder: LinkRecorder | None) -
 def capturing(whole: list[float]) -> Iterator[LinkRecorder]:
     """Leaves the CPU seconds of the writer and of the sealer in `whole`."""
     with tempfile.TemporaryDirectory() as folder:
-        sealer = Sealer(Path(folder), "zstd", 1, None, lambda _: None)
+        sealer = Sealer(Path(folder), "zstd", 1, Sweeper(Path(folder), None, None), lambda _: None)
         writer = Writer(Path(folder), "bench", Rows(), sealer, 60.0, 500_000, lambda *_: None)
         recorder = LinkRecorder(SPECIFICATION, "r", ROOM, writer.hand_over)
         clocks: list[Any] = [Clock(writer), Clock(sealer)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import re
 import signal
@@ -23,6 +24,7 @@ from gateway.capture.open_file import OpenFile, left_open, seal
 from gateway.capture.recorder import LinkRecorder
 from gateway.capture.rows import Chunk, Rows
 from gateway.capture.sealer import Sealer
+from gateway.capture.sweeper import Sweeper
 from gateway.capture.told import Told
 from gateway.capture.writer import Writer
 from mappings.captures.arrow import SCHEMA
@@ -37,11 +39,19 @@ SPECIFICATION = Specification("gw", "main", End("a", "a"), End("b", "b"), Transl
 
 
 class Rig:
-    def __init__(self, root: Path, room: int = 20_000, roll_rows: int = 500_000) -> None:
+    def __init__(
+        self,
+        root: Path,
+        room: int = 20_000,
+        roll_rows: int = 500_000,
+        keep_bytes: int | None = None,
+        leave_free: int = 0,
+    ) -> None:
         self.root = root
         self.told: list[tuple[str | None, int]] = []
-        self.sealer = Sealer(root, "zstd", 1, None, lambda error: self.hear(error, 0))
-        self.writer = Writer(root, "gw", Rows(), self.sealer, 60.0, roll_rows, self.hear)
+        sweeper = Sweeper(root, None, keep_bytes)
+        self.sealer = Sealer(root, "zstd", 1, sweeper, lambda error: self.hear(error, 0))
+        self.writer = Writer(root, "gw", Rows(), self.sealer, 60.0, roll_rows, self.hear, leave_free_bytes=leave_free)
         self.recorder = LinkRecorder(SPECIFICATION, "r1", room, self.writer.hand_over)
 
     def hear(self, error: Any, uncaptured: int) -> None:
@@ -120,6 +130,48 @@ def test_a_full_disk_loses_rows_says_so_and_recovers(tmp_path: Path, monkeypatch
     assert [row["seq"] for row in found if row["status"] == "delivered"] == [*range(1, 251), *range(501, 751)]
     assert [(row["seq"], row["seq_to"]) for row in found if row["status"] == "uncaptured"] == [(251, 500)]
     assert [code for code, _ in rig.told] == ["CAP-WRITE", None]
+
+
+def test_it_leaves_the_journal_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.capture.writer.RETRY_SECS", 0.05)
+    free = [2000]
+    real = os.statvfs(tmp_path)
+
+    def asked(_: object) -> os.statvfs_result:
+        return os.statvfs_result([1, 1, *real[2:4], free[0], *real[5:]])  # block size, fragment size, …, f_bavail
+
+    monkeypatch.setattr("gateway.capture.writer.os.statvfs", asked)
+    rig = Rig(tmp_path, leave_free=1000)
+    rig.start()
+    rig.pass_on(250)
+    wait_for(lambda: rig.recorder.captured == 250)
+    free[0] = 999
+    rig.pass_on(250, 250)
+    wait_for(lambda: rig.recorder.uncaptured == 250)
+    free[0] = 1000
+    wait_for(lambda: rig.told[-1:] == [(None, 250)])
+    rig.pass_on(250, 500)
+    rig.stop()
+    assert [row["seq"] for row in rows_of(tmp_path) if row["status"] == "delivered"] == [
+        *range(1, 251),
+        *range(501, 751),
+    ]
+    assert [code for code, _ in rig.told] == ["CAP-WRITE", None]
+
+
+def test_files_go_oldest_first_where_they_are_too_large_together(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, roll_rows=250, keep_bytes=30_000)
+    rig.start()
+    for start in range(0, 5000, 250):
+        rig.pass_on(250, start)
+    rig.stop()
+    files = list(tmp_path.rglob("*.parquet"))
+    assert sum(path.stat().st_size for path in files) <= 30_000
+    kept = [row["seq"] for row in rows_of(tmp_path)]
+    assert 1 < len(files) < 20
+    assert kept == list(range(5001 - len(kept), 5001)), "the newest, and no gap in them"
+    assert rig.recorder.captured == 5000
+    assert rig.told == []
 
 
 def test_what_a_killed_gateway_had_written_is_sealed_at_the_next_start(tmp_path: Path) -> None:
