@@ -97,7 +97,10 @@ class PassingOn:
         )
 
     def _send(self, letters: list[Letter]) -> frozenset[str]:
-        confirmation: Confirmation = self._sink.send([Outgoing(message_of(letter), letter.key) for letter in letters])
+        letters, batch = self._made_of(letters)
+        if not batch:
+            return frozenset()
+        confirmation: Confirmation = self._sink.send(batch)
         try:
             refusals = confirmation.result(CONFIRM_SECS)
         except TimeoutError:
@@ -107,6 +110,18 @@ class PassingOn:
             letters[refusal.index].key for refusal in refusals if isinstance(refusal.error, DeadLetterError)
         )
         return frozenset(letter.key for index, letter in enumerate(letters) if index not in later)
+
+    def _made_of(self, letters: list[Letter]) -> tuple[list[Letter], list[Outgoing]]:
+        """What somebody has changed so that no message can be made of it stays in the file, and holds up no other."""
+        made, batch = [], []
+        for letter in letters:
+            try:
+                batch.append(Outgoing(message_of(letter), letter.key))
+            except (ValueError, TypeError, AttributeError, OverflowError):
+                self._refused.add(letter.key)
+            else:
+                made.append(letter)
+        return made, batch
 
 
 def message_of(letter: Letter) -> Message:

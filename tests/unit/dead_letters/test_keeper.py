@@ -90,6 +90,23 @@ def _letter(message: Message) -> dict[str, Any]:
     return dead_letter_to_json("main", Delivery(message, "id", 1.0), MappingError("MAP-TEST", "no"), 2)
 
 
+def test_a_letter_that_somebody_has_spoilt_stays_and_holds_up_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "dead-letters" / "main.jsonl"
+    file = DeadLetterFile(path)
+    for n in range(4):
+        file.put("main", Delivery(event(n), f"id-{n}", time.time()), MappingError("MAP-TEST", "no"))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    changes: tuple[dict[str, Any], ...] = ({"attempts": "many"}, {"received_at": [1]}, {"received_at": float("inf")})
+    path.write_text(
+        "".join(json.dumps({**line, **change}) + "\n" for line, change in zip(lines, (*changes, {}), strict=True))
+    )
+    with running(Appliance(with_letter_options(tmp_path, channel="dead"), Listener())) as appliance:
+        wait_for(lambda: len(appliance.wiring.memory_peer("in").contents("dead")) == 1)
+        wait_for(lambda: letters(tmp_path) == ["MAP-TEST"] * 3)
+        file.put("main", Delivery(event(5), "id-5", time.time()), MappingError("MAP-TEST", "no"))
+        wait_for(lambda: len(appliance.wiring.memory_peer("in").contents("dead")) == 2)
+
+
 def test_letters_wait_in_the_file_while_their_channel_is_away_and_stay_there_when_it_refuses_them(
     tmp_path: Path,
 ) -> None:
