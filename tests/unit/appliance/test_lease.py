@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from gateway.appliance.fencing import FencedDisk, FencedSink, fence
 from gateway.appliance.lease import Lease
 from gateway.journal.codec import RawCodec
 from gateway.journal.delivery_codec import DeliveryCodec
+from gateway.journal.disk import Disk
 from gateway.journal.journal import Journal
 from gateway.journal.options import Options
 from tests.unit.journal.rig import read_all, wait_for
@@ -171,6 +173,31 @@ def test_a_fenced_disk_refuses_whatever_changes_anything(tmp_path: Path) -> None
     disk.close(descriptor)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "lease"]
     assert DeliveryCodec().decode(DeliveryCodec().encode(Delivery(event(1), "x", 1.0))).id == "x"
+
+
+def test_what_was_done_while_the_lease_ran_out_counts_as_not_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new leader may have looked before it was there."""
+    clock = Clock()
+    lease = Lease(tmp_path / "lease", 10.0, clock)
+    assert lease.try_to_lead()
+    disk = FencedDisk(lease)
+    descriptor = disk.create(tmp_path / "a")
+    for name, action in (("write", lambda: disk.write(descriptor, b"x", 0)), ("sync", lambda: disk.sync(descriptor))):
+        with monkeypatch.context() as patched:
+            its = getattr(Disk, name)
+
+            def slowly(*arguments: object, its: Any = its) -> object:
+                done = its(*arguments)
+                clock.now += 20
+                return done
+
+            patched.setattr(Disk, name, slowly)
+            with pytest.raises(OSError, match="leads no more"):
+                action()
+            clock.now -= 20
+    disk.close(descriptor)
 
 
 def test_a_fenced_sink_sends_as_long_as_its_gateway_leads_and_not_once_more(tmp_path: Path) -> None:

@@ -122,6 +122,24 @@ def test_persistent_events_are_acknowledged_after_the_sync_only(tmp_path: Path) 
         wait_for(lambda: rig.unacknowledged() == 0)
 
 
+def test_a_persistent_event_among_best_effort_ones_waits_for_the_sync(tmp_path: Path) -> None:
+    disk = SlowDisk()
+    rig = Rig(tmp_path, disk, relaxed_sync_secs=60.0, cursor_sync_secs=60.0, segment_bytes=10**6)
+    receive = rig.source.receive
+    rig.source.receive = lambda limit, timeout_secs: [  # type: ignore[method-assign]
+        replace(delivery, persistent=number(delivery.payload) == 2)  # type: ignore[arg-type]
+        for delivery in receive(limit, timeout_secs)
+    ]
+    disk.may_sync.clear()
+    rig.feed(3)  # before it runs: one batch
+    with running(rig):
+        wait_for(lambda: rig.inlet.status().unsafe == 3)
+        time.sleep(0.05)
+        assert rig.unacknowledged() == 3
+        disk.may_sync.set()
+        wait_for(lambda: rig.unacknowledged() == 0)
+
+
 @pytest.mark.parametrize(("safe", "waits"), [("by_event", False), ("written", False), ("synced", True)])
 def test_best_effort_events_wait_for_the_sync_only_where_a_link_says_so(tmp_path: Path, safe: str, waits: bool) -> None:
     disk = SlowDisk()

@@ -57,6 +57,25 @@ def test_on_safe_is_called_once_per_append_in_order_after_the_sync(tmp_path: Pat
         assert synced >= 64 + (number + 1) * (26 + 100), "told safe before it was synced"
 
 
+def test_what_must_be_synced_is_where_it_is_written_together_with_what_need_not(tmp_path: Path) -> None:
+    disk = BadDisk()
+    journal = open_raw(tmp_path, disk=disk, segment_bytes=10**6, relaxed_sync_secs=3600.0)
+    all_appended, done = threading.Event(), threading.Event()
+    synced: list[int] = []
+
+    def safe() -> None:
+        synced.append(max(disk.synced_to.values()))
+        done.set()
+
+    journal.append([payload(0)], on_safe=lambda: all_appended.wait(PATIENCE_SECS))  # type: ignore[arg-type,return-value]
+    journal.append([payload(1)], durable=False)
+    journal.append([payload(2)], on_safe=safe)
+    all_appended.set()  # the two behind it are one write
+    assert done.wait(PATIENCE_SECS)
+    journal.close()
+    assert synced == [64 + 3 * (26 + 100)]
+
+
 def test_a_callback_that_fails_stops_nobody(tmp_path: Path) -> None:
     recorder = Recorder()
     journal = open_raw(tmp_path, recorder)

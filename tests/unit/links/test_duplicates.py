@@ -244,6 +244,21 @@ def test_a_copy_whose_link_ends_is_anybody_s(tmp_path: Path) -> None:
         assert diamond.left.inlet.contents("in") == [marked(1)], "given back to its source"
 
 
+def test_links_to_one_channel_may_have_deliveries_of_one_id(tmp_path: Path) -> None:
+    """Three links may take from one journal, and lead to one channel by filters of their own."""
+    windows = DuplicateWindows(tmp_path)
+    first, second = (windows.of_link(name, "d", "drop_redelivered", 1000) for name in "ab")
+    assert first is not None
+    assert second is not None
+    for link in (first, second):
+        delivery = Delivery(event(1), "one id", 1.0)
+        assert link.admit(delivery, by_mark(delivery)) == "new"
+        link.arrived([delivery])
+        again = Delivery(event(1), "one id", 1.0)
+        assert link.admit(again, by_mark(again)) == "known"
+    windows.close()
+
+
 def test_what_a_source_delivers_again_is_dropped_and_equal_ids_of_another_link_are_not(tmp_path: Path) -> None:
     windows = DuplicateWindows(tmp_path)
     rigs = [Rig(), Rig()]

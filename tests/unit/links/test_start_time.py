@@ -197,6 +197,23 @@ def test_waiting_for_its_time_is_not_waiting_for_the_sink() -> None:
     assert rig.recorder.letters == []
 
 
+def test_what_its_time_has_kept_is_not_too_old_for_a_sink_that_is_full_just_then() -> None:
+    rig = patient(max_age_secs=50.0, retry=QUICK)
+    source = rig.link._source
+    receive = source.receive
+    source.receive = lambda limit, timeout_secs: [  # type: ignore[method-assign]
+        replace(each, received_at=each.received_at - 100.0) for each in receive(limit, timeout_secs)
+    ]
+    rig.outlet.capacity = 0
+    with running(rig):
+        rig.inlet.put("in", [event(1), later(2, time.time() - 1.0)])
+        wait_for(lambda: rig.link.balance().dead_lettered == 1)
+        rig.outlet.capacity = None
+        wait_for(lambda: rig.link.balance().delivered == 1)
+    assert rig.arrived() == [2]
+    assert [error.code for _, error in rig.recorder.letters] == ["LNK-TOO-OLD"]
+
+
 def test_an_event_whose_time_to_live_ends_first_has_expired() -> None:
     """It is translated again when its time has come."""
     from mappings.known_types import TIME_T
