@@ -60,14 +60,19 @@ def test_on_safe_is_called_once_per_append_in_order_after_the_sync(tmp_path: Pat
 def test_what_must_be_synced_is_where_it_is_written_together_with_what_need_not(tmp_path: Path) -> None:
     disk = BadDisk()
     journal = open_raw(tmp_path, disk=disk, segment_bytes=10**6, relaxed_sync_secs=3600.0)
-    all_appended, done = threading.Event(), threading.Event()
+    first_is_safe, all_appended, done = threading.Event(), threading.Event(), threading.Event()
     synced: list[int] = []
+
+    def hold_up() -> None:
+        first_is_safe.set()
+        all_appended.wait(PATIENCE_SECS)
 
     def safe() -> None:
         synced.append(max(disk.synced_to.values()))
         done.set()
 
-    journal.append([payload(0)], on_safe=lambda: all_appended.wait(PATIENCE_SECS))  # type: ignore[arg-type,return-value]
+    journal.append([payload(0)], on_safe=hold_up)
+    assert first_is_safe.wait(PATIENCE_SECS)
     journal.append([payload(1)], durable=False)
     journal.append([payload(2)], on_safe=safe)
     all_appended.set()  # the two behind it are one write
