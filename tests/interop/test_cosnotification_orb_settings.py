@@ -13,6 +13,7 @@ import pytest
 
 from adapters.base import Confirmation, DeadLetterError, Outgoing
 from adapters.cosnotification.codec import event_to_orb
+from adapters.cosnotification.ior import decode_ior
 from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.orb import Orb
 from adapters.cosnotification.service.host import ServiceHost
@@ -94,6 +95,22 @@ def test_calls_beyond_the_threads_wait_for_one(host: ServiceHost, limits: dict[s
         while not all(push.done() for push in pushes):
             source.acknowledge(got)
             got = source.receive(6, 0.1)
+        source.close()
+
+
+@pytest.mark.parametrize("said", ["ISO-8859-1", "UTF-8"])
+def test_references_say_the_code_set_and_text_is_converted(host: ServiceHost, local: LocalOrb, said: str) -> None:
+    """Erlang's orber talks to nobody who does not have its own. This peer has UTF-8 alone, and that is agreed on."""
+    with gateway(code_set=said) as orb:
+        (source,), (sink,) = ends(orb, host, CosNotificationSource), ends(orb, host, CosNotificationSink)
+        code_sets = decode_ior(local.to_string(consumer_of(host))).profiles[0].code_sets
+        assert code_sets is not None
+        assert code_sets.native == said
+        event = StructuredEvent("d", "t", "Zürich: 3 €")
+        assert sink.send([Outgoing(event, "1")]).result(PATIENCE_SECS) == ()
+        (delivery,) = source.receive(1, PATIENCE_SECS)
+        assert delivery.payload == event
+        sink.close()
         source.close()
 
 
