@@ -98,18 +98,25 @@ def test_calls_beyond_the_threads_wait_for_one(host: ServiceHost, limits: dict[s
         source.close()
 
 
-@pytest.mark.parametrize("said", ["ISO-8859-1", "UTF-8"])
-def test_references_say_the_code_set_and_text_is_converted(host: ServiceHost, local: LocalOrb, said: str) -> None:
-    """Erlang's orber talks to nobody who does not have its own. This peer has UTF-8 alone, and that is agreed on."""
+@pytest.mark.parametrize(("said", "text", "beyond"), [("ISO-8859-1", "Zürich", "3 €"), ("UTF-8", "Zürich: 3 €", None)])
+def test_references_say_the_code_set_and_text_within_it_travels(
+    host: ServiceHost, local: LocalOrb, said: str, text: str, beyond: str | None
+) -> None:
+    """Erlang's orber talks to nobody who does not have its own. This peer has UTF-8 alone, and that is agreed on; but the library
+    refuses what it cannot write in its own."""
     with gateway(code_set=said) as orb:
         (source,), (sink,) = ends(orb, host, CosNotificationSource), ends(orb, host, CosNotificationSink)
-        code_sets = decode_ior(local.to_string(consumer_of(host))).profiles[0].code_sets
+        consumer = consumer_of(host)
+        code_sets = decode_ior(local.to_string(consumer)).profiles[0].code_sets
         assert code_sets is not None
         assert code_sets.native == said
-        event = StructuredEvent("d", "t", "Zürich: 3 €")
+        event = StructuredEvent("d", "t", text)
         assert sink.send([Outgoing(event, "1")]).result(PATIENCE_SECS) == ()
         (delivery,) = source.receive(1, PATIENCE_SECS)
         assert delivery.payload == event
+        if beyond is not None:
+            with pytest.raises(CORBA.DATA_CONVERSION):
+                consumer.push_structured_event(event_to_orb(StructuredEvent("d", "t", beyond)))
         sink.close()
         source.close()
 
