@@ -83,6 +83,11 @@ class LocalOrb:
             for called in [called for called in tuple(doorway.handlers) if called[0] == key]:
                 doorway.handlers.pop(called, None)
 
+    def octets_handler(self, key: bytes, operation: str) -> Handler | None:
+        """Of an object of ours, for those who are in this process too."""
+        doorway = None if self._core is None else self._core.doorway
+        return None if doorway is None else doorway.handlers.get((key, operation.encode()))
+
     def _key(self, reference: Any) -> bytes:
         return decode_ior(self.to_string(reference)).profiles[0].key
 

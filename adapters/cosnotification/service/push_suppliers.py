@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 from adapters.cosnotification import shims
 from adapters.cosnotification.giop.caller import Caller
-from adapters.cosnotification.giop.target import target_of
+from adapters.cosnotification.giop.neighbour import Neighbour
+from adapters.cosnotification.giop.target import Target, target_of
+from adapters.cosnotification.giop.visitor import Handler
 from adapters.cosnotification.local_orb import set_time_out
 from adapters.cosnotification.service.boxing import RmiConsumer
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
@@ -82,16 +84,26 @@ class PushSupplier(ProxySupplier):
         return self._client
 
     def _relay_to(self, client: Any) -> Relay | None:
-        """None where no octets come, or the library must call: whoever is in this process it calls without a connection."""
+        """None where no octets come, or the library must call."""
         settings = self.orb.settings
         if self.RELAYED is None or settings.bidirectional or settings.code_set != "UTF-8":
             return None
         target, own = target_of(self.orb.to_string(client)), target_of(self.orb.to_string(self.reference))
-        if target is None or (own is not None and not set(own.addresses).isdisjoint(target.addresses)):
+        if target is None:
             return None
-        disconnected = (CosEventComm.Disconnected,)
-        caller = Caller(target, self.RELAYED, settings.call_timeout_ms, settings.max_message_bytes, disconnected)
+        caller: Caller | Neighbour
+        if own is not None and not set(own.addresses).isdisjoint(target.addresses):
+            if self._handler_of(target) is None:
+                return None
+            caller = Neighbour(lambda: self._handler_of(target), settings.max_message_bytes)
+        else:
+            disconnected = (CosEventComm.Disconnected,)
+            caller = Caller(target, self.RELAYED, settings.call_timeout_ms, settings.max_message_bytes, disconnected)
         return Relay(caller, lambda: self._answers(client), self._relay_lost)
+
+    def _handler_of(self, target: Target) -> Handler | None:
+        """Of a consumer in this process, where it takes octets: a link of the gateway, or a proxy of another channel."""
+        return None if self.RELAYED is None else self.orb.octets_handler(target.key, self.RELAYED)
 
     def _answers(self, client: Any) -> bool:
         try:

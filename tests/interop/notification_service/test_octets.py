@@ -16,6 +16,7 @@ from adapters.cosnotification.giop import messages
 from adapters.cosnotification.giop.caller import Caller
 from adapters.cosnotification.giop.messages import RequestMaker
 from adapters.cosnotification.giop.target import Target, target_of
+from adapters.cosnotification.local_orb import LocalOrb
 from adapters.cosnotification.stubs import CORBA, CosEventComm, CosNotifyComm
 from mappings.cdr import encode_bare
 from mappings.cdr.events import event_octets, event_reader
@@ -176,6 +177,44 @@ def test_the_very_octets_arrive(stage: Stage, little: bool) -> None:
     assert takes_many.octets == [both]
     assert takes_many.asked[-1].little == little
     assert {asked.code_sets for asked in takes_many.asked[-2:]} <= {None, (messages.UTF_8, messages.UTF_16)}
+
+
+@pytest.fixture
+def next_channel(service: tuple[LocalOrb, str]) -> Iterator[Channel]:
+    channel = Channel(*service)
+    yield channel
+    channel.close()
+
+
+@pytest.mark.parametrize("form", OPERATIONS)
+def test_the_very_octets_pass_from_channel_to_channel(stage: Stage, next_channel: Channel, form: str) -> None:
+    """Both are in one process: no connection and no library is between them."""
+    proxy = stage.channel.proxy("push", "consumer", form)
+    proxy.set_qos([property_("MaximumBatchSize", CORBA.TC_long, 100)])
+    connect(proxy, "push", "consumer", form, next_channel.supplier(form))
+    with Consumer("sequence") as consumer:
+        consumer.connect(next_channel)
+        marked = with_marks(batch_octets([event(1), event(2)]), True)
+        stage.supplier("sequence").push_octets(marked)
+        until(lambda: consumer.numbers == [1, 2])
+        assert consumer.octets[0].startswith(marked[4:100], 4), "in one call or two"
+        puller = next_channel.puller("structured")
+        stage.supplier("sequence").push(*(event(n, Property("d", DOUBLE, n / 3)) for n in range(3, 20)))
+        until(lambda: consumer.numbers == list(range(1, 20)))
+        numbers = [event_from_orb(each).filterable_data[0].value for each in pull_all(puller, "structured", 17)]
+        assert numbers == list(range(3, 20))
+
+
+@pytest.mark.parametrize("form", OPERATIONS)
+def test_a_channel_that_wants_no_octets_gets_events_from_the_one_before_it(
+    stage: Stage, next_channel: Channel, form: str
+) -> None:
+    puller = next_channel.puller("any")
+    proxy, _ = stage.channel.proxy("push", "consumer", form), stage.consumer(form)
+    connect(proxy, "push", "consumer", form, next_channel.supplier(form))
+    sent = [event(number, Property("d", DOUBLE, 0.5)) for number in range(5)]
+    stage.supplier(form).push(*sent)
+    assert [read("any", value) for value in pull_all(puller, "any", 5)] == list(map(to_any, sent))
 
 
 @pytest.mark.parametrize("supplier_form", ["structured", "sequence"])

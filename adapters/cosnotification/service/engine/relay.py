@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from adapters.cosnotification.giop.caller import Caller, NotServed
+from adapters.cosnotification.giop.neighbour import Neighbour, NotNow
 from adapters.cosnotification.service.engine.carried_event import CarriedEvent
 from adapters.cosnotification.service.engine.carried_octets import CarriedOctets
 from adapters.cosnotification.service.engine.joining import of_many, of_one
@@ -28,7 +29,7 @@ class Relay:
       If it answers other calls meanwhile the event is one that it cannot take.
     """
 
-    def __init__(self, caller: Caller, answers: Callable[[], bool], lost: Callable[[], object]) -> None:
+    def __init__(self, caller: Caller | Neighbour, answers: Callable[[], bool], lost: Callable[[], object]) -> None:
         """`answers` asks whether the consumer is there; `lost` is called when it will get no octets any more."""
         self._caller = caller
         self._answers = answers
@@ -69,6 +70,8 @@ class Relay:
             if self._hangs_up_over((first, count)):
                 raise CORBA.MARSHAL(0, CORBA.COMPLETED_MAYBE) from None
             raise
+        except NotNow:
+            return False
         except NotServed:
             self._give_up()
             return False
