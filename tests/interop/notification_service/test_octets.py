@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from adapters.cosnotification.codec import event_from_orb, event_to_orb
+from adapters.cosnotification.encoding import any_to_orb
 from adapters.cosnotification.giop import messages
 from adapters.cosnotification.giop.caller import Caller
 from adapters.cosnotification.giop.messages import RequestMaker
@@ -23,10 +24,10 @@ from mappings.cdr.events import event_octets, event_reader
 from mappings.event_forms import structured_value, to_any
 from mappings.idl_types import DOUBLE, LONG, SHORT, STRING, WCHAR
 from mappings.known_types import EVENT_BATCH, UTC_T
-from mappings.model import Any_, Property, StructuredEvent
+from mappings.model import Any_, Event, Property, StructuredEvent, UntypedEvent
 from tests.interop.any_corpus import CARRIED, REFUSED
 from tests.interop.notification_service.clients import CLIENTS, PATIENCE_SECS, Channel, connect, property_, until
-from tests.interop.notification_service.test_forms import pull_all, read
+from tests.interop.notification_service.test_forms import pull_all, read, seen_by
 from tests.parts.scripted_peer import (
     COMPLETED_NO,
     Answer,
@@ -241,32 +242,26 @@ def test_every_value_reaches_every_kind_of_consumer(stage: Stage, supplier_form:
 @pytest.mark.parametrize("supplier_form", ["structured", "sequence", "any"])
 def test_what_an_orb_has_written_reaches_every_kind_of_consumer(stage: Stage, supplier_form: str) -> None:
     """Between omniORB and omniORB, as most of our users have it."""
-    channel = stage.channel
-    takers = {form: channel.consumer(form)[0] for form in ("structured", "sequence", "any")}
-    proxy = channel.supplier(supplier_form)
-    sent = [event(n, Property("v", any_.type, any_.value), body=any_) for n, any_ in enumerate(SMALL.values())]
-    values = list(map(event_to_orb, sent))
-    for start in range(0, len(sent), 10):
-        some = values[start : start + 10]
-        if supplier_form == "sequence":
-            proxy.push_structured_events(some)
-        for each in some if supplier_form != "sequence" else ():
-            if supplier_form == "structured":
-                proxy.push_structured_event(each)
-            else:
-                proxy.push(CORBA.Any(CORBA.TC_any, CORBA.Any(_structured_code(), each)))
-    until(lambda: all(len(taker.got) == len(sent) for taker in takers.values()))
+    takers = {form: stage.channel.consumer(form)[0] for form in ("structured", "sequence", "any")}
+    proxy = stage.channel.supplier(supplier_form)
+    events = [event(n, Property("v", any_.type, any_.value), body=any_) for n, any_ in enumerate(SMALL.values())]
+    sent: list[Event] = [*events]
     if supplier_form == "any":
-        return  # what an any that holds an event is to others is told in test_forms.py
+        sent = [UntypedEvent(to_any(each)) for each in events]
+        for each in events:
+            proxy.push(any_to_orb(to_any(each)))
+    else:
+        push = proxy.push_structured_events if supplier_form == "sequence" else lambda some: push_each(proxy, some)
+        for start in range(0, len(events), 10):
+            push(list(map(event_to_orb, events[start : start + 10])))
+    until(lambda: all(len(taker.got) == len(sent) for taker in takers.values()))
     for form, taker in takers.items():
-        expected = [to_any(each) for each in sent] if form == "any" else sent
-        assert [read(form, value) for value in taker.got] == expected, form
+        assert [read(form, value) for value in taker.got] == [seen_by(form, each) for each in sent], form
 
 
-def _structured_code() -> Any:
-    from adapters.cosnotification.stubs import CosNotification
-
-    return CosNotification._tc_StructuredEvent
+def push_each(proxy: Any, events: list[Any]) -> None:
+    for each in events:
+        proxy.push_structured_event(each)
 
 
 @pytest.mark.parametrize("little", [True, False])
