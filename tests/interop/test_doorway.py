@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from adapters.cosnotification.codec import event_to_orb
 from adapters.cosnotification.giop import messages
+from adapters.cosnotification.giop.doorway import Doorway
 from adapters.cosnotification.giop.messages import RequestMaker, read_reply
+from adapters.cosnotification.giop.visitor import Visitor
 from mappings.cdr.events import event_octets
 from mappings.model import StructuredEvent
 from tests.parts.doorway import OK, PATIENCE_SECS, PUSH, Peer, Place, place
@@ -220,6 +222,41 @@ def test_fragments_beyond_the_limit_are_the_librarys_to_refuse(here: Place) -> N
     assert [name for name, _ in here.taken] == ["first"]
     with Peer(here) as peer:
         assert peer.ask(here.push("another's", first=True)) == (7, OK)
+
+
+def test_fragments_of_many_requests_are_no_more_than_one_may_be(here: Place) -> None:
+    """They are all kept until they are whole, so all of them together have the limit of one."""
+    with Peer(here) as peer:
+        peer.ask(here.push("first", first=True))
+        request = here.push("x" * (LONGEST // 4))
+        for id_ in range(100, 110):
+            whole = request[:12] + struct.pack("<L", id_) + request[16:]
+            *parts, _ = fragments(whole, 8192)
+            peer.socket.sendall(b"".join(parts))
+        assert peer.ask(here.push("after", id_=9)) == (9, OK)
+        (visitor,) = {visitor for visitor, _ in doorway_of(here)._visitors.values() if visitor._parts}
+        assert visitor._parts_size <= LONGEST
+        assert sum(len(part) for parts in visitor._parts.values() for part in parts) == visitor._parts_size
+
+
+def doorway_of(here: Place) -> Doorway:
+    core = here.orb._core
+    assert core is not None
+    assert core.doorway is not None
+    return core.doorway
+
+
+def test_a_fault_of_ours_ends_one_visit_alone(
+    here: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Peer(here) as other, Peer(here) as unlucky:
+        assert other.ask(here.push("first", first=True)) == (7, OK)
+        with monkeypatch.context() as patch:
+            patch.setattr(Visitor, "_take", lambda *_: 1 / 0)
+            with pytest.raises(ConnectionError):
+                unlucky.ask(here.push("first", first=True))
+        assert other.ask(here.push("second")) == (7, OK)
+    assert "ZeroDivisionError" in capfd.readouterr().err
 
 
 @given(

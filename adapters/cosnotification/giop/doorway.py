@@ -17,6 +17,7 @@ import select
 import socket
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -104,19 +105,29 @@ class Doorway:
     # The doorway's thread
 
     def _run(self) -> None:
-        poll, visitors = self._poll.poll, self._visitors
-        listener, ears = self._listener.fileno(), self._ears.fileno()
         while not self._stopping:
-            for descriptor, events in poll(self._pause_secs()):
-                if descriptor == listener:
-                    self._let_in()
-                elif descriptor == ears:
-                    self._ears.recv(64)
-                    self._on_told()
-                elif (found := visitors.get(descriptor)) is not None:
-                    found[0].on_event(found[1], events)
-        for visitor in {visitor for visitor, _ in visitors.values()}:
+            try:
+                for descriptor, events in self._poll.poll(self._pause_secs()):
+                    self._on_event(descriptor, events)
+            except Exception:  # noqa: BLE001 - without this thread nobody would be heard any more
+                traceback.print_exc()
+                time.sleep(_EXHAUSTED_SECS)
+        for visitor in {visitor for visitor, _ in self._visitors.values()}:
             visitor.close()
+
+    def _on_event(self, descriptor: int, events: int) -> None:
+        visitor, end = self._visitors.get(descriptor, (None, None))
+        if visitor is not None and end is not None:
+            try:
+                visitor.on_event(end, events)
+            except Exception:  # noqa: BLE001 - a fault of ours must end this visit alone, and be seen
+                traceback.print_exc()
+                visitor.close()
+        elif descriptor == self._listener.fileno():
+            self._let_in()
+        elif descriptor == self._ears.fileno():
+            self._ears.recv(64)
+            self._on_told()
 
     def _pause_secs(self) -> float | None:
         """Until something is due that nobody tells of."""

@@ -44,37 +44,48 @@ class NotGiop(Exception):
 
 
 class Splitter:
-    """Octets as they come in, whole messages out."""
+    """Octets as they come in, whole messages out. Long ones are put together once, not with every piece of them."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._rest = b""
+        self._pieces: list[bytes] = []
+        self._size = 0  # of all pieces
+        self._wanted = 0  # so many octets more are wanted before it pays to look again
 
     def feed(self, data: bytes) -> Iterable[bytes]:
         """The messages that are whole now. Raises NotGiop where no message begins; `rest` is then all that was not given out."""
-        if not self._rest and is_one_message(data):
+        if not self._pieces and is_one_message(data):
             return (data,)
-        return self._split(data)
+        self._pieces.append(data)
+        self._size += len(data)
+        return self._split() if self._size >= self._wanted else ()
 
-    def _split(self, data: bytes) -> Iterator[bytes]:
-        self._rest = data = self._rest + data if self._rest else data
+    def _split(self) -> Iterator[bytes]:
+        data = self.take_rest()
         start, end = 0, len(data)
+        size = 0
         try:
-            while end - start >= HEADER_SIZE:
+            while start < end:
                 size = message_size(data, self._longest, start)
-                if size > end - start:
+                if size == 0 or size > end - start:
                     break
                 start += size
                 yield data[start - size : start]
+                size = 0
         finally:
-            self._rest = data[start:]
+            if start < end:
+                self._pieces = [data[start:]]
+                self._size = end - start
+                self._wanted = size
 
     @property
     def rest(self) -> bytes:
-        return self._rest
+        return b"".join(self._pieces)
 
     def take_rest(self) -> bytes:
-        rest, self._rest = self._rest, b""
+        rest = self.rest
+        self._pieces = []
+        self._size = self._wanted = 0
         return rest
 
 

@@ -119,6 +119,7 @@ class Visitor:
         self._known = _NONE_YET
         self._introduced = False  # and nobody has heard the answer yet
         self._parts: dict[int, list[bytes]] = {}  # requests of which fragments are still to come, by id
+        self._parts_size = 0  # of them all
         self._pipe = False
 
     @property
@@ -163,9 +164,7 @@ class Visitor:
                 self._take(message)
         except NotGiop:
             self._pipe = True
-            for parts in self._parts.values():
-                self._to_library(b"".join(parts))
-            self._parts.clear()
+            self._leave_parts()
             self._to_library(self._from_peer.take_rest())
         if self._peer.waiting:
             self._flush(self._peer)
@@ -197,6 +196,7 @@ class Visitor:
         if kind(message) != FRAGMENT:
             if has_more(message) and self._wanted(message) is not None:
                 self._parts[id_of(message)] = [message]
+                self._add_part(message)
             else:
                 self._to_library(message)
             return
@@ -205,11 +205,25 @@ class Visitor:
             self._to_library(message)
             return
         parts.append(message)
-        whole = not has_more(message)
-        if whole or sum(map(len, parts)) > self._longest:
-            del self._parts[id_of(message)]
-            if not (whole and self._taken_whole(parts)):
-                self._to_library(b"".join(parts))
+        if has_more(message):
+            self._add_part(message)
+            return
+        del self._parts[id_of(message)]
+        self._parts_size -= sum(map(len, parts)) - len(message)
+        if not self._taken_whole(parts):
+            self._to_library(b"".join(parts))
+
+    def _add_part(self, message: bytes) -> None:
+        self._parts_size += len(message)
+        if self._parts_size > self._longest:
+            self._leave_parts()
+
+    def _leave_parts(self) -> None:
+        """What is here of requests in fragments is the library's, and so is what follows of them."""
+        for parts in self._parts.values():
+            self._to_library(b"".join(parts))
+        self._parts.clear()
+        self._parts_size = 0
 
     def _taken_whole(self, parts: list[bytes]) -> bool:
         first = parts[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from itertools import pairwise
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -76,6 +77,17 @@ def test_nothing_is_swallowed_where_no_message_begins(sent: list[bytes], garbage
             break
     assert found == sent
     assert b"".join((*found, splitter.rest, *pieces)) == stream
+
+
+def test_a_long_message_is_put_together_once() -> None:
+    """What it costs grows with its length, not with the square of that: every piece is copied once or twice."""
+    piece = bytes(1000)
+    message = RequestMaker(b"key", b"push", little=True).request(1, piece * 1000)
+    splitter = Splitter(1 << 30)
+    with mock.patch.object(messages, "message_size", wraps=messages.message_size) as looked:
+        found = [got for at in range(0, len(message), 1000) for got in splitter.feed(message[at : at + 1000])]
+    assert found == [message]
+    assert looked.call_count <= 3
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
