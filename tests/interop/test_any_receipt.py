@@ -54,22 +54,22 @@ Ends = tuple[Orb, CosNotificationSource, str]
 @pytest.fixture(scope="module")
 def ends() -> Iterator[Ends]:
     """A connected source without a doorway, and the reference of its servant."""
-    yield from connected(OrbSettings(bidirectional=True))
+    yield from connected(OrbSettings(bidirectional=True), hold_ms=50)
 
 
 @pytest.fixture(scope="module")
 def through_the_doorway() -> Iterator[Ends]:
-    yield from connected(OrbSettings())
+    yield from connected(OrbSettings(), hold_ms=20_000)
 
 
-def connected(settings: OrbSettings) -> Iterator[Ends]:
+def connected(settings: OrbSettings, hold_ms: int) -> Iterator[Ends]:
     local, orb = LocalOrb(), Orb(settings)
     local.start()
     orb.start()
     host = ServiceHost(local)
     host.start()
     endpoint = CosNotificationEndpoint(type="cosnotification", factory=host.factory_ior, ping_interval_secs=1.0)
-    source = CosNotificationSource(orb, endpoint, CosNotificationChannel(endpoint="peer", channel=0, hold_ms=50))
+    source = CosNotificationSource(orb, endpoint, CosNotificationChannel(endpoint="peer", channel=0, hold_ms=hold_ms))
     source.connect()
     (proxy,) = host.channels[0].proxies
     yield orb, source, local.to_string(proxy._client)
