@@ -71,7 +71,8 @@ class ProxySupplier(Proxy, MappedQos):
     @property
     def losses(self) -> Losses:
         """Of a consumer that is there."""
-        return Losses(self.queue.discarded, self.queue.expired, 0 if self.outlet is None else self.outlet.unfit)
+        discarded = self.queue.discarded + self.route.discarded
+        return Losses(discarded, self.queue.expired, 0 if self.outlet is None else self.outlet.unfit)
 
     def on_leave(self) -> None:
         self.channel.hub.remove(self.route)

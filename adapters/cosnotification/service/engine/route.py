@@ -36,6 +36,7 @@ class Route:
         self._closed = False
         self._name = name
         self._stage: Stage | None = None
+        self._discarded = 0  # by stages before the one that there is
         self.set(None, None, None)
 
     def set(self, test: Test | None, priority: Mapping | None, timeout: Mapping | None, *, slow: bool = False) -> None:
@@ -56,6 +57,13 @@ class Route:
             self.offer_many = self._consider_many
         if stage is not None:
             stage.stop()
+            self._discarded += stage.discarded
+
+    @property
+    def discarded(self) -> int:
+        """Events that nobody has looked at, because too many waited for that."""
+        stage = self._stage
+        return self._discarded + (0 if stage is None else stage.discarded)
 
     offer: Callable[[CarriedEvent], None]
     offer_many: Callable[[Sequence[CarriedEvent]], None]

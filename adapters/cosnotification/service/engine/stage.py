@@ -14,7 +14,10 @@ IDLE_SECS: Final = 5.0
 
 
 class Stage:
-    """`consider` sees the events in order, one at a time. Over MOST_WAITING new events are discarded, and counted."""
+    """`consider` sees the events in order, one at a time.
+
+    Over MOST_WAITING new events are discarded, and counted, but for those that are owed to the consumer by the store.
+    """
 
     def __init__(self, name: str, consider: Callable[[CarriedEvent], None]) -> None:
         self.discarded = 0
@@ -29,7 +32,7 @@ class Stage:
         return len(self._events)
 
     def put(self, event: CarriedEvent) -> None:
-        if len(self._events) >= MOST_WAITING:
+        if len(self._events) >= MOST_WAITING and event.debt is None:
             self.discarded += 1
             return
         self._events.append(event)
