@@ -79,7 +79,12 @@ def run(job: Job) -> int:
     scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=out))
     try:
         inventory = inventory_of(job)
-        with session(f"isthmus-{job.command}", job.master, job.conf, scratch) as spark, progress(spark, job.command):
+        by_python = job.command not in ("audit", "replay")
+        name = f"isthmus-{job.command}"
+        with (
+            session(name, job.master, job.conf, scratch, by_python=by_python) as spark,
+            progress(spark, job.command),
+        ):
             # pyspark's own handler calls Java from within a call to Java.
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if job.follow:

@@ -11,6 +11,7 @@ from mappings.captures.checksum import checksum
 from mappings.captures.layout import SEALED
 from mappings.captures.payloads import UNWRITABLE_BEGIN
 from mappings.errors import IsthmusError
+from spark.plain import plain
 from spark.translations import Cells
 
 NEEDS: Final = ("event_id", "codec", "source_form", "source", "sent_form", "sent", "checksum")
@@ -25,7 +26,7 @@ class Intact:
 
     def what_is_wrong(self, batch: pa.RecordBatch) -> list[str | None]:
         """Of each row of a batch that has these columns; None where nothing is."""
-        return [self._row(*row) for row in zip(*(batch.column(name).to_pylist() for name in NEEDS), strict=True)]
+        return [self._row(*row) for row in zip(*(plain(batch.column(name)) for name in NEEDS), strict=True)]
 
     def _row(
         self, event_id: str, codec: str, source_form: Any, source: bytes | None, sent_form: Any, sent: bytes | None,

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from mappings.captures.arrow import completed, damaged
 from mappings.captures.errors import CaptureError
 from spark.job import Selection
+from spark.plain import plain
 from spark.units import Unit, open_parquet
 
 BATCH_ROWS: Final = 2000
@@ -43,16 +44,7 @@ def rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Row by row, in the order of the columns; timestamps are microseconds since 1970."""
     for batch in batches(units, columns, selection, report):
-        yield from zip(*(_plain(batch.column(name)) for name in columns), strict=True)
-
-
-def _plain(column: pa.Array) -> list[Any]:
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
-    elif pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    values: list[Any] = column.to_pylist()
-    return values
+        yield from zip(*(plain(batch.column(name)) for name in columns), strict=True)
 
 
 def _selected(batch: pa.RecordBatch, selection: Selection) -> pa.RecordBatch:

@@ -26,6 +26,9 @@ appender.console.layout.pattern=%p %c{1}: %m%n
 
 END_SECS: Final = 20.0
 
+_QUICK: Final = {"spark.driver.defaultJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"}
+"""On one machine, where the work is Python's: a JVM that only hands it out starts in half the time, and compiles for a third."""
+
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
@@ -35,15 +38,19 @@ _DEFAULTS: Final = {
 
 
 @contextmanager
-def session(name: str, master: str | None, conf: Mapping[str, str], scratch: Path) -> Iterator[Any]:
-    """`scratch`: a folder for what Spark writes for itself, which goes with the job. Raises CaptureError (CAP-SPARK)."""
+def session(
+    name: str, master: str | None, conf: Mapping[str, str], scratch: Path, *, by_python: bool = False
+) -> Iterator[Any]:
+    """`scratch`: a folder for what Spark writes for itself, which goes with the job. `by_python`: the JVM computes nothing to speak
+    of. Raises CaptureError (CAP-SPARK)."""
     from pyspark.sql import SparkSession
 
     _environment(master)
     builder = SparkSession.builder.appName(name)
     if master is not None:
         builder = builder.master(master)
-    for key, value in {**_DEFAULTS, **_local(master, scratch), **conf}.items():
+    quick = _QUICK if by_python and master is not None and master.startswith("local") else {}
+    for key, value in {**_DEFAULTS, **quick, **_local(master, scratch), **conf}.items():
         builder = builder.config(key, value)
     try:
         spark = builder.getOrCreate()

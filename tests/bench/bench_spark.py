@@ -182,7 +182,8 @@ def done(command: Command, cores: int, count: int) -> Figures:
         inventory = take_inventory(job.captures, job.selection)
         warm = Inventory(inventory.units[:5], [], 1, inventory.mappings)
         found = []
-        with session("bench", f"local[{cores}]", {"spark.driver.memory": "2g"}, Path(folder)) as spark:
+        conf, by_python = {"spark.driver.memory": "2g"}, command != "audit"
+        with session("bench", f"local[{cores}]", conf, Path(folder), by_python=by_python) as spark:
             once(spark, job, warm, Path(folder))
             for _ in range(3 if count <= FILE else 1):
                 before, began = usage(os.getpid()), time.perf_counter()
