@@ -16,11 +16,11 @@ from adapters.cosnotification import shims
 from adapters.cosnotification.giop.doorway import Doorway
 from adapters.cosnotification.giop.visitor import Handler
 from adapters.cosnotification.ior import decode_ior
+from adapters.cosnotification.own_address import EVERYWHERE, own_address
 from adapters.cosnotification.settings import OrbSettings
 from adapters.cosnotification.stubs import CORBA, BiDirPolicy, PortableServer, omniORB
 
 _LOOPBACK: Final = "127.0.0.1"
-_EVERYWHERE: Final = frozenset(("", "0.0.0.0", "::"))
 
 
 class LocalOrb:
@@ -187,16 +187,25 @@ class _Core:
 
 
 def _doorway(settings: OrbSettings) -> Doorway | None:
-    """Not where peers are called over connections that they have made, not for other code sets than those of octets that are read
-    without the library, and not where only the library can find out what address to write into references."""
-    host, _, port = settings.listen.rpartition(":")
-    host = host.strip("[]")
-    if settings.bidirectional or settings.code_set != "UTF-8" or (host in _EVERYWHERE and settings.publish is None):
+    """Not where peers are called over connections that they have made, and not for other code sets than those of octets that are
+    read without the library."""
+    if settings.bidirectional or settings.code_set != "UTF-8":
         return None
+    host, _, port = settings.listen.rpartition(":")
     try:
-        return Doorway((host, int(port)), longest=settings.max_message_bytes, allow=settings.allow)
+        return Doorway((host.strip("[]"), int(port)), longest=settings.max_message_bytes, allow=settings.allow)
     except (OSError, ValueError) as error:
         raise _cannot_listen(settings, error) from error
+
+
+def _published(settings: OrbSettings, port: int) -> str:
+    if settings.publish is not None:
+        return settings.publish
+    host = settings.listen.rpartition(":")[0]
+    if host.strip("[]") in EVERYWHERE:
+        host = own_address(host.strip("[]"))
+        host = f"[{host}]" if ":" in host else host
+    return f"{host}:{port}"
 
 
 def _cannot_listen(settings: OrbSettings, error: Exception) -> StopError:
@@ -243,9 +252,7 @@ def _options(settings: OrbSettings, doorway: Doorway | None, address: tuple[str,
     if doorway is not None and address is not None:
         allow = [doorway.comes_from]
         options["endPoint"] = _end_point(f"{address[0]}:{address[1]}")
-        options["endPointPublish"] = _end_point(
-            settings.publish or f"{settings.listen.rpartition(':')[0]}:{doorway.port}"
-        )
+        options["endPointPublish"] = _end_point(_published(settings, doorway.port))
         options["inConScanPeriod"] = "0"  # the doorway knows better who is idle
     arguments = ["isthmus"]
     for name, value in options.items():

@@ -36,6 +36,21 @@ def test_only_who_is_allowed_comes_in() -> None:
             peer.ask(here.push("first", first=True))
 
 
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", ":0"])
+def test_on_every_address_references_name_the_one_that_the_library_would_write(listen: str) -> None:
+    with place(listen=listen, bidirectional=True) as without:
+        expected = without.profile.addresses[0].host
+    with place(listen=listen) as here:
+        assert here.profile.addresses[0].host == expected
+        with Peer(here, None) as peer:
+            peer.ask(here.push("first", first=True))
+        address = ("127.0.0.1", here.profile.addresses[0].port)
+        with socket.create_connection(address, PATIENCE_SECS) as connection:
+            connection.sendall(here.push("second", first=True))
+            assert read_reply(connection.recv(1000))
+        assert [name for name, _ in here.taken] == ["first", "second"]
+
+
 def test_an_address_that_is_taken_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -59,7 +74,7 @@ def test_over_ipv6() -> None:
         assert here.consumer.hosts == ["::1"]
 
 
-@pytest.mark.parametrize("more", [{"bidirectional": True}, {"code_set": "ISO-8859-1"}, {"listen": "0.0.0.0:0"}])
+@pytest.mark.parametrize("more", [{"bidirectional": True}, {"code_set": "ISO-8859-1"}])
 def test_where_there_is_no_doorway_the_library_is_called(more: dict[str, Any]) -> None:
     with place(**more) as here:
         with Peer(here) as peer:

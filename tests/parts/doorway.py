@@ -81,9 +81,10 @@ def place(**more: Any) -> Iterator[Place]:
 
 
 class Peer:
-    def __init__(self, here: Place, source: str = "127.0.0.1") -> None:
+    def __init__(self, here: Place, source: str | None = "127.0.0.1") -> None:
         address = here.profile.addresses[0]
-        self.socket = socket.create_connection((address.host, address.port), PATIENCE_SECS, (source, 0))
+        own = None if source is None else (source, 0)
+        self.socket = socket.create_connection((address.host, address.port), PATIENCE_SECS, own)
         self._splitter = Splitter(1 << 30)
         self._messages: list[bytes] = []
 

@@ -44,9 +44,10 @@ class Doorway:
 
     def __init__(self, address: tuple[str, int], *, longest: int, allow: Sequence[str] | None = None) -> None:
         """Nobody is let in before `start`. Raises OSError where the address cannot be had."""
-        family, kind, protocol, _, found = socket.getaddrinfo(
-            address[0] or None, address[1], type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        family, kind, protocol, _, found = min(
+            socket.getaddrinfo(address[0] or None, address[1], type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE),
+            key=lambda each: not address[0] and each[0] != socket.AF_INET6,  # every address: of both families
+        )
         self._listener = socket.socket(family, kind, protocol)
         try:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
