@@ -23,6 +23,7 @@ from mappings.idl_types import STRING
 from mappings.model import Property
 from tests.unit.appliance.test_appliance import QUICK, Listener, balance, get, number_of, running
 from tests.unit.links.rig import event, wait_for
+from tests.unit.links.test_start_time import start
 
 BOTH: dict[str, Any] = {"main": {"from": "events", "to": "messages"}, "copy": {"from": "events", "to": "copies"}}
 
@@ -47,8 +48,10 @@ def settings(tmp_path: Path, **changed: Any) -> Settings:
 SMALL = {"max_bytes": 1024 * 1024, "segment_bytes": 64 * 1024}  # room for some 500 large events
 
 
-def feed(appliance: Appliance, count: int, first: int = 0, *, large: bool = False) -> None:
-    events = [event(n) for n in range(first, first + count)]
+def feed(
+    appliance: Appliance, count: int, first: int = 0, *, large: bool = False, header: tuple[Property, ...] = ()
+) -> None:
+    events = [replace(event(n), variable_header=header) for n in range(first, first + count)]
     if large:
         text = Property("Text", STRING, "x" * 2000)
         events = [replace(event, filterable_data=(*event.filterable_data, text)) for event in events]
@@ -223,6 +226,22 @@ def test_a_full_journal_dead_letters_the_oldest_of_a_link_that_says_so_and_the_s
         given_up = [json.loads(line)["payload"]["event"]["filterable_data"][0]["value"] for line in letters]
         assert {json.loads(line)["error"]["code"] for line in letters} == {"LNK-JOURNAL-FULL"}
         assert sorted(given_up + arrived(appliance.wiring.memory_peer("other"), "copies")) == list(range(1200))
+
+
+def test_a_full_journal_dead_letters_also_what_the_link_holds_until_its_time_has_come(tmp_path: Path) -> None:
+    delivery = {"hold_secs": 7200, "journal": {"when_full": "dead_letter"}}
+    links = {"main": {**BOTH["main"], "delivery": delivery}}
+    with running(Appliance(settings(tmp_path, links=links, journal=SMALL), Listener(), drain_secs=0.1)) as appliance:
+        feed(appliance, 1200, large=True, header=(start(time.time() + 3600),))
+        wait_for(lambda: balance(appliance, "main").received == 1200)
+        main = balance(appliance, "main")
+        assert main == Balance(received=1200, dead_lettered=main.dead_lettered, pending=1200 - main.dead_lettered)
+        assert main.dead_lettered > 0
+        wait_for(lambda: status(appliance, "main").held > 0)
+        letters = (tmp_path / "run" / "dead-letters" / "main.jsonl").read_text().splitlines()
+        given_up = [json.loads(line)["payload"]["event"]["filterable_data"][0]["value"] for line in letters]
+        assert {json.loads(line)["error"]["code"] for line in letters} == {"LNK-JOURNAL-FULL"}
+        assert given_up == list(range(len(given_up))), "the oldest"
 
 
 def test_a_full_journal_drops_the_oldest_of_a_link_that_says_so_and_counts_them(tmp_path: Path) -> None:
