@@ -19,7 +19,7 @@ from gateway.journal.format import HEADER_BYTES
 from gateway.journal.observer import JournalObserver
 from gateway.journal.only import pass_over
 from gateway.journal.options import Options
-from gateway.journal.retention import deletable, full, give_up_oldest
+from gateway.journal.retention import cursors_unwritten, deletable, full, give_up_oldest
 from gateway.journal.segments import CUT_SUFFIX, Segment
 from gateway.journal.writer import Writer
 
@@ -212,10 +212,13 @@ class Committer(Generic[T]):
                 self._found(finding)
             if verdict.blocked_by:
                 raise full(verdict.blocked_by, limit)
-            self._delete(segments[:1])
+            if not self._delete(segments[:1]):
+                raise cursors_unwritten(limit)
 
-    def _delete(self, segments: Sequence[Segment]) -> None:
-        self._cursors.write(sync=True)  # a cursor that points into a deleted segment would be taken for a loss
+    def _delete(self, segments: Sequence[Segment]) -> bool:
+        """False where they stay for now: a cursor on disk that points into a deleted segment would be taken for a loss."""
+        if not self._cursors.write(sync=True):
+            return False
         gone = {segment.path for segment in segments}
         self._older = [segment for segment in self._older if segment.path not in gone]
         with self._board.lock:
@@ -234,6 +237,7 @@ class Committer(Generic[T]):
                         hint="see to the rights of the folder",
                     )
                 )
+        return True
 
     def _reclaim(self) -> bool:
         """Delete what every link has settled; True when something went."""
@@ -241,9 +245,7 @@ class Committer(Generic[T]):
         with self._board.lock:
             self._publish_segments()
             going = deletable(self._board.segments, self._board.settled_by_all(), self._options, self._bytes_on_disk())
-        if going:
-            self._delete(going)
-        return bool(going)
+        return bool(going) and self._delete(going)
 
     # What else is due
 
@@ -273,6 +275,7 @@ class Committer(Generic[T]):
             reclaimed = self._reclaim()
         if self._cursors.is_unsynced and now >= self._cursors.synced_at + self._options.cursor_sync_secs:
             self._cursors.write(sync=True)
+            reclaimed = self._reclaim() or reclaimed  # what stayed because a cursor could not be written before
         if self._writer.unsynced_bytes and now >= self._synced_at + self._options.relaxed_sync_secs:
             self._sync_relaxed(now)
         if self._options.keep_secs and now >= self._retained_at + RETENTION_SECS:

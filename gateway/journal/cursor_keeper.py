@@ -42,14 +42,16 @@ class CursorKeeper:
     def is_unsynced(self) -> bool:
         return any(place.unsynced for place in list(self._board.places.values()))
 
-    def write(self, *, sync: bool) -> None:
-        """Every changed cursor; never raises OSError."""
+    def write(self, *, sync: bool) -> bool:
+        """Every changed cursor; never raises OSError. False where one could not be written: it is reported, and stays changed."""
         self.written_at = time.monotonic()
         if sync:
             self.synced_at = self.written_at
         with self._io:
-            for link, file in self._files.items():
-                self._write_one(link, file, sync)
+            written = [
+                self._write_one(link, file, sync) for link, file in self._files.items()
+            ]  # all, also after a failure
+        return all(written)
 
     def close(self) -> None:
         with self._io:
@@ -57,11 +59,11 @@ class CursorKeeper:
                 file.close()
             self._files.clear()
 
-    def _write_one(self, link: str, file: CursorFile, sync: bool) -> None:
+    def _write_one(self, link: str, file: CursorFile, sync: bool) -> bool:
         with self._board.lock:
             place: Place | None = self._board.places.get(link)
             if place is None:
-                return
+                return True
             dirty, unsynced = place.dirty, place.unsynced
             state = place.state.copy() if dirty else None
             place.dirty = False
@@ -85,5 +87,6 @@ class CursorKeeper:
                         hint="make room on the disk, or mend it: until then a restart delivers records again",
                     )
                 )
-        else:
-            self._failing = False
+            return False
+        self._failing = False
+        return True

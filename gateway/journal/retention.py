@@ -78,3 +78,11 @@ def full(blocked_by: Iterable[str], max_bytes: int) -> JournalError:
         f"the journal has reached its {max_bytes} bytes; waiting for: {', '.join(sorted(blocked_by))}",
         hint="mend what keeps these links from sending, forget links that are no more, or give the journal more room",
     )
+
+
+def cursors_unwritten(max_bytes: int) -> JournalError:
+    return JournalError(
+        "JNL-CURSOR-WRITE",
+        f"the journal has reached its {max_bytes} bytes, and no segment can be deleted while cursors cannot be written",
+        hint="make room on the disk, or mend it: it goes on by itself",
+    )

@@ -181,6 +181,18 @@ def test_a_link_that_is_gone_keeps_what_is_pending_is_told_and_gets_it_when_it_c
         wait_for(lambda: balance(appliance, "copy").delivered == 6)
 
 
+def test_what_is_kept_for_a_link_that_is_gone_holds_up_nobody(tmp_path: Path) -> None:
+    listener = Listener()
+    with running(Appliance(settings(tmp_path, journal=SMALL), listener, drain_secs=0.1)) as appliance:
+        appliance.wiring.memory_peer("other").stop()
+        feed(appliance, 10, large=True)
+        wait_for(lambda: balance(appliance, "main").delivered == 10)
+        appliance.reload(settings(tmp_path, journal=SMALL, links={"main": BOTH["main"]}))
+        feed(appliance, 1200, first=10, large=True)
+        wait_for(lambda: balance(appliance, "main").delivered == 1210)
+        assert any(code == "JNL-DROPPED" for _, _, code in listener.lines), "its oldest go first"
+
+
 @pytest.mark.parametrize("removed", ["keep", "forget"])
 def test_a_link_that_is_gone_is_forgotten_when_nothing_is_pending_or_the_policy_says_so(
     tmp_path: Path, removed: str

@@ -126,7 +126,11 @@ def test_a_leader_that_wakes_up_late_calls_nothing_safe_and_changes_nothing(tmp_
     assert not new_lease.try_to_lead()
     clock.now += 10.1  # the old one is stopped
     assert new_lease.try_to_lead()
+    cursor_file = folder / "a.cursor"
+    before = cursor_file.stat().st_ino, cursor_file.read_bytes()
     fence(tmp_path)
+    assert cursor_file.read_bytes() == before[1]
+    assert cursor_file.stat().st_ino != before[0], "a write that has begun goes into a file that nobody sees"
     new = Journal.open(folder, RawCodec(), options, disk=FencedDisk(new_lease))
     cursor = new.cursor("a")
     # The old one wakes up, and goes on with what it was doing.

@@ -15,7 +15,7 @@ from adapters.base import Delivery, StopError
 from adapters.memory.connection import MemoryPeer
 from adapters.memory.settings import MemoryChannel
 from adapters.memory.source import MemorySource
-from gateway.inlet.inlet import Inlet
+from gateway.inlet.inlet import BATCH, Inlet
 from gateway.inlet.intake import durability
 from gateway.journal.delivery_codec import DeliveryCodec
 from gateway.journal.disk import Disk
@@ -190,6 +190,21 @@ def test_a_full_disk_holds_the_source_back_and_it_goes_on_by_itself(tmp_path: Pa
         disk.room = None
         wait_for(lambda: rig.inlet.status().received == 2601 and rig.unacknowledged() == 0)
         assert rig.journalled() == list(range(2601))
+
+
+def test_a_source_is_not_asked_while_the_journal_is_held_however_much_could_wait(tmp_path: Path) -> None:
+    disk = BadDisk()
+    with running(Rig(tmp_path, disk)) as rig:
+        rig.feed(1)
+        wait_for(lambda: rig.unacknowledged() == 0 and rig.inlet.status().received == 1)
+        disk.room = 0
+        rig.feed(1, first=1)
+        wait_for(lambda: rig.journal.held is not None)
+        rig.feed(500, first=2)
+        time.sleep(0.2)
+        assert rig.inlet.status().received <= 2 + BATCH, "but for what it was asked for at that moment"
+        disk.room = None
+        wait_for(lambda: rig.inlet.status().received == 502 and rig.unacknowledged() == 0)
 
 
 def test_a_cut_connection_is_made_anew_and_nothing_is_missing(tmp_path: Path) -> None:

@@ -269,6 +269,32 @@ def test_a_segment_is_deleted_only_when_the_cursors_are_synced(tmp_path: Path) -
     journal.close()
 
 
+@pytest.mark.parametrize("max_bytes", [None, 8000])
+def test_nothing_is_deleted_while_cursors_cannot_be_written(tmp_path: Path, max_bytes: int | None) -> None:
+    """Whoever finds the old cursors after a crash would count what was delivered as lost."""
+    disk, recorder = BadDisk(), Recorder()
+    journal = open_raw(tmp_path, recorder, disk, max_bytes=max_bytes)
+    cursor = journal.cursor("a")
+    append_safely(journal, [payload(0)])
+    disk.cursor_writes_fail = True
+    number = 0
+    while len(segment_files(tmp_path)) < 4 and journal.held is None:
+        number += 1
+        journal.append([payload(number)])
+        cursor.settle([entry.sequence for entry in cursor.read(100, 0.01)])
+    wait_for(lambda: "JNL-CURSOR-WRITE" in recorder.codes)
+    assert segment_files(tmp_path)[0].stem.endswith("00001"), "the first is there still"
+    disk.cursor_writes_fail = False
+    wait_for(lambda: not segment_files(tmp_path)[0].stem.endswith("00001"))
+    wait_for(lambda: journal.held is None and not journal.status().queued_bytes)
+    journal.close()
+    again_recorder = Recorder()
+    again = open_raw(tmp_path, again_recorder)
+    assert again.cursor("a").state().settled[LOST] == 0
+    assert again_recorder.findings == []
+    again.close()
+
+
 def check_all_there(directory: Path, count: int) -> None:
     """A new process finds every record, once, in order, and nothing to complain of."""
     recorder = Recorder()
