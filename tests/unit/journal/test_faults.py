@@ -282,7 +282,7 @@ def test_nothing_is_deleted_while_cursors_cannot_be_written(tmp_path: Path, max_
         number += 1
         journal.append([payload(number)])
         cursor.settle([entry.sequence for entry in cursor.read(100, 0.01)])
-    wait_for(lambda: "JNL-CURSOR-WRITE" in recorder.codes)
+    wait_for(lambda: "JNL-CURSOR-WRITE" in recorder.codes and not journal._board.settled_news)
     assert segment_files(tmp_path)[0].stem.endswith("00001"), "the first is there still"
     disk.cursor_writes_fail = False
     wait_for(lambda: not segment_files(tmp_path)[0].stem.endswith("00001"))
