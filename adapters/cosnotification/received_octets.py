@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 from adapters.base import DeadLetterError
 from adapters.cosnotification.reliability import is_persistent
 from mappings.cdr.events import EventReader, event_reader
+from mappings.cdr.original import original_event, original_octets
 from mappings.errors import MappingError
 from mappings.event_forms import to_structured
 from mappings.model import StructuredEvent, UntypedEvent
+
+_SEQUENCE_HEAD: Final = 4
+_LENGTH: Final = {True: struct.Struct("<L"), False: struct.Struct(">L")}
 
 Form = Literal["event", "events", "any"]
 """What the octets of a push are."""
 
 
 class Content(NamedTuple):
-    """What a delivery says of one event: an event or an error, and with an error the octets."""
+    """What a delivery says of one event."""
 
     persistent: bool
     payload: StructuredEvent | None
     error: DeadLetterError | None
-    original: bytes | None
+    original: bytes | None  # its octets, where they can be told from others (`mappings/cdr/original.py`)
 
 
 class ReceivedOctets:
@@ -61,54 +67,73 @@ class ReceivedOctets:
         return self.unsettled == 0
 
     def _read(self) -> list[Content]:
-        reader = event_reader(self._little)
         try:
-            events = _READ[self._form](reader, self._octets)
+            return _READ[self._form](event_reader(self._little), self._octets, self._little)
         except MappingError as error:
-            return self._read_one_by_one(reader, error)
-        if len(events) != self.count:
-            raise AssertionError("the doorway has counted otherwise")
-        return [_content(event) for event in events]
+            return self._read_what_can_be(error)
 
-    def _read_one_by_one(self, reader: EventReader, error: MappingError) -> list[Content]:
+    def _read_what_can_be(self, error: MappingError) -> list[Content]:
         """What stands before the fault is read. Where the events behind it begin, nobody can say."""
+        octets, little = self._octets, self._little
+        if self._form != "events":
+            return [Content(True, None, _told(error), original_octets(octets, 0, little=little))]
+        reader = event_reader(little)
+        with suppress(MappingError):  # one may name a value of an event before it: they can be read together only
+            return [_content(event, None) for event in reader.events(octets)]
         contents: list[Content] = []
-        at = 4
-        while self._form == "events" and len(contents) < self.count:
+        at = _SEQUENCE_HEAD
+        for number in range(1, self.count + 1):
             try:
-                event, at = reader.event(self._octets, at)
-            except MappingError as found:
-                error = found
+                content, at = _one(reader, octets, at, little)
+            except MappingError as fault:
+                contents.append(Content(True, None, _told(fault), original_octets(octets, at, little=little)))
+                behind = DeadLetterError(
+                    "COR-SEQUENCE",
+                    f"the event stands behind one that cannot be read, number {number} of its sequence",
+                    hint="its octets are in the dead letter of that one",
+                )
+                contents += [Content(True, None, behind, None)] * (self.count - number)
                 break
-            contents.append(_content(event))
-        faulty = len(contents)
-        if faulty == self.count:  # only behind the last of them something stands that is nothing
-            return contents
-        contents.append(Content(True, None, _told(error), self._original(at if self._form == "events" else 0)))
-        behind = DeadLetterError(
-            "COR-SEQUENCE",
-            f"the event stands behind one that cannot be read, number {faulty + 1} of its sequence",
-            hint="its octets are in the dead letter of that one",
-        )
-        contents += [Content(True, None, behind, None)] * (self.count - len(contents))
+            contents.append(content)
         return contents
 
-    def _original(self, at: int) -> bytes:
-        """Eight octets, the first of which says the byte order; then the rest, beginning where 8 divides the offset."""
-        return bytes((self._little, 0, 0, 0, 0, 0, 0, 0)) + self._octets[at - at % 8 :]
+
+def _one(reader: EventReader, octets: bytes, at: int, little: bool) -> tuple[Content, int]:
+    """The event that begins there, and where the next one may."""
+    event, end = reader.event(octets, at)
+    return _content(event, original_event(octets, at, end, little=little)), (end + 3) & -4
 
 
-def _content(event: StructuredEvent) -> Content:
+def _read_event(reader: EventReader, octets: bytes, little: bool) -> list[Content]:
+    return [_one(reader, octets, 0, little)[0]]
+
+
+def _read_events(reader: EventReader, octets: bytes, little: bool) -> list[Content]:
+    (count,) = _LENGTH[little].unpack_from(octets)
+    contents = []
+    at = _SEQUENCE_HEAD
+    for _ in range(count):
+        content, at = _one(reader, octets, at, little)
+        contents.append(content)
+    return contents
+
+
+def _read_any(reader: EventReader, octets: bytes, little: bool) -> list[Content]:
+    event = to_structured(UntypedEvent(reader.any(octets)[0]))
+    return [Content(False, event, None, original_octets(octets, 0, little=little))]
+
+
+_READ: Final[Mapping[Form, Callable[[EventReader, bytes, bool], list[Content]]]] = {
+    "event": _read_event,
+    "events": _read_events,
+    "any": _read_any,
+}
+
+
+def _content(event: StructuredEvent, original: bytes | None) -> Content:
     header = event.variable_header
-    return Content(bool(header) and is_persistent(header), event, None, None)
+    return Content(bool(header) and is_persistent(header), event, None, original)
 
 
 def _told(error: MappingError) -> DeadLetterError:
     return DeadLetterError(error.code, error.message, path=error.path, hint=error.hint)
-
-
-_READ: Final[Mapping[Form, Callable[[EventReader, bytes], list[StructuredEvent]]]] = {
-    "event": lambda reader, octets: [reader.event(octets)[0]],
-    "events": lambda reader, octets: reader.events(octets),
-    "any": lambda reader, octets: [to_structured(UntypedEvent(reader.any(octets)[0]))],
-}

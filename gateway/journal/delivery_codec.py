@@ -1,6 +1,6 @@
 """A Delivery as the payload of a record: compact, exact, readable without any other record, and never executed.
 
-    version (1 byte), form (1 byte: e, m, n), length of the shape (4), length of the body (4), shape, body, blobs
+    version (1 byte), form (1 byte: e, m, n, o), length of the shape (4), length of the body (4), shape, body, blobs
 
 Shape and body are JSON text in ASCII. The shape of an event is the names and types of its properties; it is written in full into
 every record, but since the events of a source have few shapes it is made once and kept. The body is a list:
@@ -9,6 +9,7 @@ every record, but since the events of a source have few shapes it is made once a
     e   …  domain_name, type_name, event_name, values of variable_header, of filterable_data, of remainder_of_body
     m   …  header fields in the order of `mappings.model.Headers`, properties, type of the body, its value
     n   …  nothing: the delivery has an error
+    o   …  nothing: the original is the octets in which an event came, and says all of it (`mappings/cdr/original.py`)
 
 Bytes (the original, octet sequences, bodies of messages) are blobs behind the JSON, as they are. What the adapter needs to
 acknowledge (`token`) is not kept: it is of no use after a restart.
@@ -26,13 +27,15 @@ from typing import Any, Final
 from adapters.base import DeadLetterError, Delivery
 from gateway.journal.format import LARGEST_BODY
 from gateway.journal.value_codec import TAG_TEXT, ValueReader, ValueWriter, type_from_form, type_to_form
+from mappings.cdr.original import OriginalEvent, read_original
+from mappings.errors import MappingError
 from mappings.idl_types import IdlType
 from mappings.makers import maker
 from mappings.model import Any_, Body, Headers, Message, MessageProperty, Property, StreamElement, StructuredEvent
 
 VERSION: Final = 1
 _PREFIX: Final = struct.Struct(">BcII")
-_EVENT, _MESSAGE, _NOTHING = b"e", b"m", b"n"
+_EVENT, _MESSAGE, _NOTHING, _OCTETS = b"e", b"m", b"n", b"o"
 
 _PERSISTENT: Final = 1
 _REDELIVERED: Final = 2
@@ -104,7 +107,16 @@ class DeliveryCodec:
         """A record that cannot be read, for instance of a later version, is a delivery with an error and the record as original."""
         try:
             return self._decode(payload)
-        except (ValueError, TypeError, KeyError, IndexError, RecursionError, struct.error, ArithmeticError) as wrong:
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            IndexError,
+            RecursionError,
+            struct.error,
+            ArithmeticError,
+            MappingError,
+        ) as wrong:
             error = DeadLetterError(
                 "JNL-RECORD",
                 f"a record of the journal cannot be read: {type(wrong).__name__}: {wrong}",
@@ -123,7 +135,9 @@ class DeliveryCodec:
         body: list[Any] = [delivery.id, delivery.received_at, flags, error_form]
         payload = delivery.payload
         shape = b""
-        if isinstance(payload, StructuredEvent):
+        if type(delivery.original) is OriginalEvent and error is None:
+            form = _OCTETS
+        elif isinstance(payload, StructuredEvent):
             form = _EVENT
             rest = payload.remainder_of_body
             header_names, header_types, header_values = _columns(payload.variable_header)
@@ -162,7 +176,10 @@ class DeliveryCodec:
             blobs = _split(payload, blobs_at, parts[-1])
         id_, received_at, flags, error_form, *fields, _ = parts
         content: StructuredEvent | Message | None = None
-        if form == _EVENT:
+        if form == _OCTETS:
+            blobs[0] = OriginalEvent(blobs[0])
+            content = read_original(blobs[0])
+        elif form == _EVENT:
             content = _event(self._shape(payload[_PREFIX.size : body_at]), fields)
         elif form == _MESSAGE:
             content = _message(fields)

@@ -18,6 +18,7 @@ from adapters.cosnotification.service.host import ServiceHost
 from adapters.cosnotification.settings import CosNotificationChannel, CosNotificationEndpoint, OrbSettings
 from adapters.cosnotification.source import CosNotificationSource
 from mappings import idl_types as idl
+from mappings.cdr.original import read_original
 from mappings.event_forms import structured_value
 from mappings.known_types import STRUCTURED_EVENT
 from mappings.model import Any_, Property, StructuredEvent
@@ -128,6 +129,8 @@ def test_all_of_it_arrives_past_the_library(through_the_doorway: Ends, name: str
         assert pushed.result(PATIENCE_SECS) == (giop.NO_EXCEPTION, "")
     assert (delivery.error, delivery.payload) == (None, event_of(EVERYTHING[name], header))
     assert delivery.persistent == bool(header)
+    assert delivery.original is not None
+    assert read_original(delivery.original) == delivery.payload, "what a dead letter would hold"
     assert orb.crashes == 0
 
 

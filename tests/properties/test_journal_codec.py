@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from adapters.base import Delivery
 from gateway.journal.delivery_codec import DeliveryCodec
 from gateway.journal.value_codec import type_from_form, type_to_form
-from mappings.idl_types import IdlType
+from mappings.cdr import encode_bare
+from mappings.cdr.original import OriginalEvent, original_event
+from mappings.event_forms import structured_value
+from mappings.idl_types import OCTET, Array, IdlType, Member, Struct
+from mappings.known_types import STRUCTURED_EVENT
+from mappings.model import StructuredEvent
 from tests.properties.strategies import idl_types, messages, structured_events
 
 CODEC = DeliveryCodec()  # one for all: what is cached must not change what comes out
@@ -32,6 +37,44 @@ def test_a_delivery_comes_back(delivery: Delivery) -> None:
     assert got.payload == delivery.payload
     for field in ("id", "received_at", "persistent", "redelivered", "original"):
         assert getattr(got, field) == getattr(delivery, field)
+
+
+@given(
+    event=structured_events,
+    before=st.binary(max_size=9),
+    little=st.booleans(),
+    id_=st.text(max_size=20),
+    persistent=st.booleans(),
+)
+@settings(deadline=None)
+def test_an_event_is_kept_as_the_octets_in_which_it_came(
+    event: StructuredEvent, before: bytes, little: bool, id_: str, persistent: bool
+) -> None:
+    """Wherever they stood in the call that brought them."""
+    offset = len(before)
+    behind = Struct("IDL:B:1.0", "B", (Member("before", Array(OCTET, offset)), Member("it", STRUCTURED_EVENT)))
+    value = {"before": before, "it": structured_value(event)}
+    body = (
+        encode_bare(behind, value, little=little)
+        if offset
+        else encode_bare(STRUCTURED_EVENT, value["it"], little=little)
+    )
+    original = original_event(body + b"behind", offset, len(body), little=little)
+    delivery = Delivery(event, id_, 1.5, persistent, False, original)
+    record = CODEC.encode(delivery)
+    got = CODEC.decode(record)
+    for field in ("payload", "id", "received_at", "persistent", "redelivered", "original", "error"):
+        assert getattr(got, field) == getattr(delivery, field)
+    assert type(got.original) is OriginalEvent
+    assert CODEC.encode(got) == record
+    assert len(record) < len(original) + 200, "nothing is written twice"
+
+
+@given(st.binary(max_size=60))
+def test_octets_that_are_no_event_are_an_item_all_the_same(octets: bytes) -> None:
+    record = CODEC.encode(Delivery(None, "id", 1.5, original=OriginalEvent(octets)))
+    got = CODEC.decode(record)
+    assert (got.payload is None) == (got.error is not None)
 
 
 @given(idl_types)
