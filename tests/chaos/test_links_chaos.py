@@ -226,8 +226,17 @@ def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess, clocks
         kills = 0
 
         def ready() -> None:
+            """Its source too: what is pushed to a consumer that has gone is gone with it."""
             for link in ("out", "on"):
-                gateway.wait_for_link(link, lambda status: bool(status["state"] == "ready"), PATIENCE_SECS)
+                gateway.wait_for_link(
+                    link,
+                    lambda status: bool(status["state"] == "ready" and status["inlet"]["state"] == "ready"),
+                    PATIENCE_SECS,
+                )
+
+        def losses() -> int:
+            down = {"event": "inlet changed", "channel": "alarms", "state": "down"}
+            return sum(down.items() <= line.items() for line in gateway.log())
 
         def kill_gateway() -> None:
             gateway.kill()
@@ -235,9 +244,11 @@ def test_cosnotification_and_stomp(tmp_path: Path, broker: BrokerProcess, clocks
             gateway.start()
 
         def kill_worker() -> None:
+            before = losses()
             for pid in orb_workers(gateway.pid):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+            wait_for(lambda: losses() > before)  # noticed: or it would still be called ready
 
         def kill_broker() -> None:
             broker.kill()
