@@ -146,7 +146,7 @@ def test_killed_restarted_and_frozen(broker: Broker, jms: JmsClient, unique: Uni
         finally:
             broker.thaw()
         half_open.settimeout(20.0)
-        assert half_open.recv(5) == b"ERROR"  # it wants a login
+        assert half_open.recv(5) in (b"ERROR", b"")  # it wants a login; some hang up before they have said so
 
 
 def test_the_password_counts_and_may_be_changed(broker: Broker, jms: JmsClient) -> None:

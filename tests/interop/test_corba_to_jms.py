@@ -224,7 +224,7 @@ def test_a_refused_login_is_told_and_mended(
 def test_a_broker_that_is_down_at_the_start_and_killed_later_costs_no_event(
     hurt: Broker, jms: JmsClient, unique: Unique, run_gateway: Callable[..., Gateway], tmp_path: Path
 ) -> None:
-    count, kill_after = 800, 200
+    count, kill_after = 4000, 200
     queue = f"queue://{unique('killed')}"
     hurt.kill()  # a peer that is down at the start
     with run_gateway(hurt, queue) as gateway, Supplier(tmp_path / "factory.ior") as supplier:
