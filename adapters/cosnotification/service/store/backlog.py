@@ -47,7 +47,9 @@ class Backlog:
             self._place(event)
             if not self._behind and self.most and len(self._queue) >= self.most:
                 self._behind = True
-                self._position = debt.number
+                self._position = max(
+                    self._position, debt.number
+                )  # what was read beyond it is in the queue already, or was
                 self._queue.refill = self._refill
 
     @property

@@ -77,6 +77,9 @@ class Ledger:
 
     def read_on(self, channel: str, route: RouteId, after: int) -> tuple[int, list[CarriedEvent], bool]:
         """Up to where it was read, what of that is owed to this route, and whether that is all there is."""
+        alive = [
+            debt() for debt in self._debts.valuerefs()
+        ]  # what is settled while we read is known by its debt, not by its row
         saved = self._store.events(after, READ_AT_ONCE, channel)
         events = []
         for row in saved:
@@ -87,6 +90,7 @@ class Ledger:
             if route in debt.owing and (event := self._unpacked(row)) is not None:
                 event.debt = debt
                 events.append(event)
+        del alive
         return after, events, len(saved) < READ_AT_ONCE
 
     def _unpacked(self, row: SavedEvent) -> CarriedEvent | None:
