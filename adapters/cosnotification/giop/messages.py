@@ -14,9 +14,6 @@ MAGIC: Final = b"GIOP"
 
 REQUEST: Final = 0
 REPLY: Final = 1
-CANCEL_REQUEST: Final = 2
-LOCATE_REQUEST: Final = 3
-LOCATE_REPLY: Final = 4
 CLOSE_CONNECTION: Final = 5
 MESSAGE_ERROR: Final = 6
 FRAGMENT: Final = 7

@@ -231,8 +231,8 @@ class Visitor:
         if head is None:
             return False
         arguments = b"".join((first[head.arguments_at :], *(part[FRAGMENT_HEAD:] for part in parts[1:])))
-        handler = self._watch.handlers[head.key, head.operation]
-        return self._handled(handler, first, arguments, is_little(first))
+        handler = self._watch.handlers.get((head.key, head.operation))  # others may take it away at any time
+        return handler is not None and self._handled(handler, first, arguments, is_little(first))
 
     def _wanted(self, message: bytes) -> RequestHead | None:
         """Where this is a request for one of our handlers, on a connection whose code sets are those that handlers know."""
